@@ -156,8 +156,12 @@ def correlation(results: Sequence[dict[str, Any]]) -> float:
     """Return Spearman's rank correlation of the model's throughput with the published one."""
     found = [result["tflops"] for result in results]
     published = [float(result["published"]) for result in results]
-    orders = [np.argsort(np.argsort(values)) for values in (found, published)]
-    return float(np.corrcoef(*orders)[0, 1])
+    # Of equal values each has the mean of their ranks.
+    ranks = [
+        [sum((other < value) + (other <= value) for other in values) for value in values]
+        for values in (found, published)
+    ]
+    return float(np.corrcoef(*ranks)[0, 1])
 
 
 def main() -> None:

@@ -28,7 +28,6 @@ class _Giver:
         self.trace = trace
         self.given = Given()
         self.transfers = self._transfers()
-        self.begin = int(trace.values["transfer start"])
 
     def give(self) -> Given:
         """Return what the model is told."""
@@ -90,7 +89,7 @@ class _Giver:
             return
         sent = issued
         if kind is Kind.VECTOR_MEMORY:
-            start = self.transfers.get(place, issued + self.begin)
+            start = self.transfers.get(place, issued + int(self.trace.values["transfer start"]))
             sent = start + int(self.trace.table.steps[index][Step.TRANSFER]) * self.trace.quantum
         self.given.latency[place] = max(0, passed - sent)
         self.given.cycles["memory"] += waited
@@ -136,7 +135,7 @@ class _Giver:
                 if cycle is None or before is None or place in self.given.not_before:
                     continue
                 is_memory = self.trace.kind(wave.path[step]) is Kind.VECTOR_MEMORY
-                usual = int(self.trace.values["valu done"]) if is_memory else FETCHED
+                usual = self.trace.values["valu done"] if is_memory else FETCHED
                 if cycle - before > usual:
                     self.given.not_before[place] = cycle
                     cause = "memory refuses" if is_memory else "code"
@@ -165,7 +164,7 @@ class _Giver:
         for at, place, issued, _ in own:
             before = bisect_left(starts, at) - 1
             free = events[before][0] + events[before][1] if before >= 0 else NEVER
-            expected = max(issued + self.begin, free)
+            expected = max(issued + int(self.trace.values["transfer start"]), free)
             if at > expected + REFUSED:
                 self.given.transfer_not_before[place] = at
                 self.given.cycles["memory refuses"] += at - expected

@@ -37,13 +37,12 @@ _REWRITTEN = (
     (re.compile(r"_e64\b"), ""),
     (re.compile(r"^s_barrier_signal s\d+"), "s_barrier_signal -1"),
 )
-_OPTIONS = ("-triple", TRIPLE, "-filetype", "obj")
-_TRUE16 = ("-target-feature", "+real-true16")
+_OPTIONS = (
+    "-triple", TRIPLE, "-target-feature", "+real-true16", "-filetype", "obj",
+)  # fmt: skip
 _GFX1201 = read_target("gfx1201")
 _ERROR = re.compile(r":(\d+):\d+: error")
-# s_mov_b32 null, null, or s0, s0 of gfx9.
-_S_MOV = {"gfx12": 0xBEFC007C, "gfx11": 0xBEFC007C, "gfx9": 0xBE800000}
-_V_NOP, _S_NOP = 0x7E000000, 0xBF800000
+_V_NOP, _S_MOV, _S_NOP = 0x7E000000, 0xBEFC007C, 0xBF800000
 
 
 def decoded_program(
@@ -118,8 +117,7 @@ def _assemble(texts: Sequence[str], processor: str) -> dict[str, bytes]:
         assembler = find_assembler(read_environment(os.environ))
     except BackendError:
         return {}
-    options = _TRUE16 if processor == _GFX1201.name else ()
-    command = [*assembler.command, *_OPTIONS, *options, "-target-cpu", processor]
+    command = [*assembler.command, *_OPTIONS, "-target-cpu", processor]
     left = list(texts)
     while left:
         source = "".join(f"at{number}: {text}\n" for number, text in enumerate(left))
@@ -162,7 +160,7 @@ def _stand_in(packet: str, pc: int, target: Target) -> Instruction:
     if packet.startswith(("VALU", "VINTERP", "WMMA")):
         word = _V_NOP
     elif packet.startswith("SALU"):
-        word = _S_MOV[_instruction_set(target).family]
+        word = _S_MOV
     code = word.to_bytes(4, "little")
     return decode(code, 0, pc, target.wave_size, _instruction_set(target))
 

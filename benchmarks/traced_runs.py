@@ -91,14 +91,14 @@ class Trace:
         return family_of(self.target).values
 
     @property
-    def wave_size(self) -> int:
-        """Lanes of a wave."""
-        return self.target.wave_size
-
-    @property
     def quantum(self) -> int:
         """The cycles of what the simulation counts."""
         return QUANTUM if self.table.family == CDNA else 1
+
+    @property
+    def wave_size(self) -> int:
+        """Lanes of a wave."""
+        return self.target.wave_size
 
     def kind(self, index: int) -> Kind:
         """Return how an instruction leaves its wave."""

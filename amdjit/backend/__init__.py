@@ -1,7 +1,7 @@
 """LLVM IR to code objects: optimise, emit, link; and assembly text to read.
 
 `llvm` runs LLVM's own stages and amdjit's passes over their text, whose docstrings show what they
-change: `signed_zeros`, `phi_inputs`, `dpp_moves`, `table_addresses`, `blocks`, `lds`, `libraries`.
+change: `signed_zeros`, `phi_inputs`, `dpp_moves`, `masked_addresses`, `blocks`, `lds`, `libraries`.
 `spilled_scalars` finds code that LLVM has to emit again. `isolated` runs these stages in a child
 process (`process`, `worker`; `prestart` starts it ahead of time), because a mistake in LLVM ends
 the process that it runs in. `variables` keeps debug records from changing code. `link`, `assembler`

@@ -27,11 +27,16 @@ from amdjit.backend.checks import (
 from amdjit.backend.dpp_moves import fence_risky_moves
 from amdjit.backend.lds import keep_narrow_loads, place_lds_arrays
 from amdjit.backend.libraries import with_libraries
+from amdjit.backend.masked_addresses import (
+    compute_addresses_first,
+    inline_all,
+    may_read_masks_before_addresses,
+    without_noinline,
+)
 from amdjit.backend.phi_inputs import keep_phi_inputs
 from amdjit.backend.products_in_place import keep_products_in_place
 from amdjit.backend.signed_zeros import keep_signs_of_zeros
 from amdjit.backend.spilled_scalars import loses_spilled_scalars, may_spill_scalars
-from amdjit.backend.table_addresses import compute_addresses_first
 from amdjit.backend.wide_or import keep_ones_of_wide_or
 from amdjit.diagnostics.errors import BackendError
 from amdjit.forking import Lock, wait_before_fork
@@ -63,8 +68,11 @@ def optimise(
             llvm_text = with_libraries(
                 llvm_text, libraries, str(machine.target_data), target, options.wave_size
             )
-        with _parsed(llvm_text, machine) as module:
+        inlines_all = may_read_masks_before_addresses(target, options.wave_size)
+        with _parsed(without_noinline(llvm_text) if inlines_all else llvm_text, machine) as module:
             check_calls(module)
+            if inlines_all:
+                inline_all(module)
             tuning = llvm.create_pipeline_tuning_options(speed_level=options.opt_level)
             # As clang -O2 and -O3 do; llvmlite's default leaves the SLP vectoriser off.
             tuning.slp_vectorization = options.opt_level >= 2

@@ -30,7 +30,6 @@ __all__ = [
     "CDNA_MEMORY",
     "CDNA_OWN",
     "CDNA_PARAMETERS",
-    "CDNA_VALUES",
     "describe_cdna",
     "lds_quanta",
 ]
@@ -106,12 +105,6 @@ CDNA_MEMORY: Mapping[str, Parameter] = {
     )
 }
 """The rows of `memory_parameters.MEMORY_PARAMETERS` for CDNA, by name."""
-
-CDNA_VALUES: Mapping[str, float] = {
-    **{row.name: row.value for row in (*CDNA_PARAMETERS.values(), *CDNA_MEMORY.values())},
-    **{passes_name(timing): cycles for timing, cycles in CDNA_PASSES.items()},
-}
-"""The values of all parameters for CDNA, by name."""
 
 
 def lds_quanta(cycles: Cycles) -> Cycles:

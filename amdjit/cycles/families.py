@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amdjit.cycles.cdna import CDNA_VALUES
+from amdjit.cycles.cdna import CDNA_MEMORY, CDNA_PARAMETERS
 from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.memory_parameters import MEMORY_PARAMETERS
-from amdjit.cycles.parameters import PARAMETERS, PASSES, Parameter, passes_name
+from amdjit.cycles.parameters import CDNA_PASSES, PARAMETERS, PASSES, Parameter, passes_name
 from amdjit.isa.traits import Timing
 from amdjit.target import Target
 
@@ -26,24 +26,18 @@ class Family:
     `chip.CHIP_VALUES`; without them the chip's own count."""
 
 
-def _rdna(name: str, own: Mapping[str, Parameter], passes: Mapping[Timing, int]) -> Family:
-    """Return a family of which `own` and `passes` say what differs from RDNA 4."""
-    rows = {**PARAMETERS, **MEMORY_PARAMETERS, **own}
-    cycles = {passes_name(timing): cycles for timing, cycles in {**PASSES, **passes}.items()}
-    return Family(name, {**{name: row.value for name, row in rows.items()}, **cycles})
-
-
-_RDNA4 = _rdna("RDNA 4", {}, {})
-_RDNA3 = _rdna("RDNA 3", {}, {})
-_RDNA35 = _rdna("RDNA 3.5", {}, {})
+_RDNA4 = Family("RDNA 4", {}, {})
+_RDNA3 = Family("RDNA 3", {}, {})
+_RDNA35 = Family("RDNA 3.5", {}, {})
+_CDNA = Family("CDNA 3 and 4", {**CDNA_PARAMETERS, **CDNA_MEMORY}, CDNA_PASSES)
 
 # By the first two numbers of the processor's version.
 FAMILIES: Mapping[tuple[int, int], Family] = {
     (12, 0): _RDNA4,
     (11, 0): _RDNA3,
     (11, 5): _RDNA35,
-    (9, 4): Family("CDNA 3", CDNA_VALUES),
-    (9, 5): Family("CDNA 4", CDNA_VALUES),
+    (9, 4): _CDNA,
+    (9, 5): _CDNA,
 }
 
 VALUES = _RDNA4.values
@@ -54,7 +48,7 @@ def family_of(target: Target) -> Family:
     """Return the family of a processor; NoEstimate if the model does not know it."""
     found = FAMILIES.get(target.isa[:2])
     if found is None:
-        known = ", ".join(family.name for family in FAMILIES.values())
+        known = ", ".join(dict.fromkeys(family.name for family in FAMILIES.values()))
         raise NoEstimate(
             f"the cycle model knows {known}; it does not know how {target} issues instructions"
         )

@@ -286,11 +286,12 @@ def sentences(
         "under load are not modelled.",
         "Instructions are in the instruction cache.",
     ]
+    is_cdna = table.family == CDNA
     if Kind.VECTOR_MEMORY in kinds:
-        found += _of_memory(chip, footprint)
-    if Kind.SCALAR_MEMORY in kinds:
+        found += _of_memory(chip, footprint, is_cdna)
+    if Kind.SCALAR_MEMORY in kinds and not is_cdna:
         found.append("Scalar loads that hit their cache take as long as the fastest ones traced.")
-    if table.family == CDNA:
+    if is_cdna:
         found += _of_cdna(chip, table, executed)
     elif wave_size != 32:
         found.append("Traces are of wave32 only: a wave64 is taken to pass each unit twice.")
@@ -318,12 +319,15 @@ def _of_cdna(chip: Chip, table: ProgramTable, executed: NDArray[np.int64]) -> It
         )
 
 
-def _of_memory(chip: Chip, footprint: Footprint) -> Iterator[str]:
+def _of_memory(chip: Chip, footprint: Footprint, is_cdna: bool) -> Iterator[str]:
     nbytes = footprint.lines * LINE_BYTES
     about = "" if footprint.is_exact else "about "
     fits = nbytes <= chip.infinity_bytes
     yield (
-        "Latencies of the caches and of memory, and how bandwidth is shared among workgroup "
+        "Latencies of the caches and of memory are those that MT4G measured on an MI300X; how "
+        "bandwidth is shared among compute units is assumed."
+        if is_cdna
+        else "Latencies of the caches and of memory, and how bandwidth is shared among workgroup "
         "processors, are assumed: traces exist of cold caches only."
     )
     yield (

@@ -437,10 +437,10 @@ def _waits(instruction: Instruction) -> list[int]:
     immediates = instruction.immediates
     for wait in instruction.traits.waits:
         left = wait.left(immediates.get(wait.immediate, 0))
-        is_whole = instruction.traits.immediate is Immediate.OLD_COUNTERS
-        most = wait.left(0xFFFF) if is_whole else None
-        limits[_number(wait.counter)] = NO_WAIT if left == most else left
-    if instruction.traits.immediate is Immediate.OLD_COUNTERS and not instruction.traits.waits:
+        is_open = wait.mask != 0 and left == wait.left(0xFFFF)
+        limits[_number(wait.counter)] = NO_WAIT if is_open else left
+    is_old = instruction.traits.immediate is Immediate.OLD_COUNTERS
+    if is_old and not instruction.traits.waits:
         for name, shift, mask in _OLD:
             value = immediates["simm16"] >> shift & mask
             limits[COUNTERS.index(name)] = NO_WAIT if value == mask else value

@@ -69,7 +69,7 @@ class Program:
 def program_of(table: ProgramTable, values: Mapping[str, float], wave_size: int = 32) -> Program:
     """Return a program for the host code. values: of `parameters.PARAMETERS`, by name, and of
     passes, which are those of `parameters.PASSES` where they are missing; for CDNA those of
-    `cdna.CDNA_VALUES`.
+    `parameters.CDNA_PASSES`.
 
     A wave64 of RDNA passes each unit twice, but for matrix products, which have as many elements.
     """

@@ -1,6 +1,8 @@
-"""What the decoder raises."""
+"""What the decoder and the encoder raise."""
 
 from __future__ import annotations
+
+from amdjit.diagnostics.errors import AmdjitError
 
 
 class UndecodableInstruction(Exception):
@@ -39,3 +41,7 @@ class NotDecoded(InvalidField):
     def __init__(self, what: str, size: int) -> None:
         self.size = size
         super().__init__(f"{what} instructions are not supported")
+
+
+class EncodingError(AmdjitError):
+    """The processor has no such instruction, operand or modifier; the text says which."""

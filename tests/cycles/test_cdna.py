@@ -15,7 +15,7 @@ from trace_replays import replay_in_host_code
 import amdjit
 from amdjit import f32, shared
 from amdjit.code_object import CodeObject
-from amdjit.cycles.cdna import CDNA_VALUES
+from amdjit.cycles.families import family_of
 from amdjit.cycles.parameters import issue_cycles
 from amdjit.cycles.program import Kind, program_table
 from amdjit.cycles.rows import program_of
@@ -128,7 +128,9 @@ def test_waves_wait_for_each_other_at_a_barrier() -> None:
     assert table.steps[1, 0] == Kind.BARRIER
     path = np.arange(3, dtype=np.int32)
     runs = WaveRun(path), WaveRun(path, start=100)
-    first, second = simulate(program_of(table, CDNA_VALUES), [GroupRun(runs, (0, 1))])
+    first, second = simulate(
+        program_of(table, family_of(read_target("gfx942")).values), [GroupRun(runs, (0, 1))]
+    )
     assert second.issued.tolist() == [400, 404, 420]
     assert first.issued.tolist() == [0, 4, 420]
 

@@ -47,14 +47,13 @@ def issue() -> NativeFunction:
             ((Kind.SALU,), _salu),
             ((Kind.LDS, Kind.VECTOR_MEMORY, Kind.SCALAR_MEMORY), transfer),
             ((Kind.BRANCH,), _branch),
-            ((Kind.BARRIER_SIGNAL, Kind.BARRIER), _signal),
+            ((Kind.BARRIER_SIGNAL,), _signal),
+            ((Kind.BARRIER,), _barrier),
         ):
             with f.if_(current.kind(*of_kind)):
                 build(current, cycle)
                 kinds.leave()
     current.wave.set(Wave.STEP, f.add(current.wave.get(Wave.STEP), i64(1)))
-    with f.if_(current.kind(Kind.BARRIER)):
-        f.invoke(ARRIVE, f.parameter("wave"))
     f.invoke(PASS, f.parameter("simulation"), f.parameter("wave"))
     f.give()
     return f

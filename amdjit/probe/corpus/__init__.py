@@ -35,7 +35,9 @@ _MODULES = (
     language,
     timing,
 )
-_ROOM = Path(__file__).parents[1]
+_PACKAGE = Path(__file__).parents[2]
+# What the programs that run on a GPU are written with.
+_SOURCES = ("probe/corpus", "probe/machine_code", "probe/timing", "isa/encoding")
 
 
 def batches(target: Target) -> tuple[Batch, ...]:
@@ -50,9 +52,9 @@ def batches(target: Target) -> tuple[Batch, ...]:
 def corpus_version() -> str:
     """Return the corpus' version: a number for people, and a digest of its sources."""
     digest = xxhash.xxh3_64()
-    for folder in ("corpus", "machine_code", "timing"):
-        for file in sorted((_ROOM / folder).rglob("*.[px][yz]")):
+    for folder in _SOURCES:
+        for file in sorted((_PACKAGE / folder).rglob("*.[px][yz]")):
             content = file.read_bytes()
-            digest.update(f"{file.relative_to(_ROOM).as_posix()}\n".encode())
+            digest.update(f"{file.relative_to(_PACKAGE).as_posix()}\n".encode())
             digest.update(content.replace(b"\r\n", b"\n") if file.suffix == ".py" else content)
     return f"{VERSION}-{digest.hexdigest()[:8]}"

@@ -1,17 +1,12 @@
-"""Kernels written instruction by instruction: encoded with the decoder's own tables, and made a
-code object, without an assembler.
+"""Kernels written instruction by instruction: `isa/encoding` writes the bits, without an assembler.
 
-`Program` is what others use, with the waits that no compiler inserts here. `choosing` finds the
-encoding of a mnemonic and its operands, `encoding` writes it, `operands` names registers and
-constants, `kernel_object` makes the code object.
+`Program` is what others use, with the waits that no compiler inserts here. `kernel_object` makes
+the code object.
 """
 
 from __future__ import annotations
 
-from amdjit.isa.instruction import Dpp, Sdwa
-from amdjit.probe.machine_code.errors import EncodingError
-from amdjit.probe.machine_code.kernel_object import Mode
-from amdjit.probe.machine_code.operands import (
+from amdjit.isa.encoding.operands import (
     EXEC,
     EXEC_HI,
     EXEC_LO,
@@ -27,6 +22,9 @@ from amdjit.probe.machine_code.operands import (
     ttmp,
     v,
 )
+from amdjit.isa.errors import EncodingError
+from amdjit.isa.instruction import Dpp, Sdwa
+from amdjit.probe.machine_code.kernel_object import Mode
 from amdjit.probe.machine_code.program import GROUP, INPUT, OUTPUT, PLACE, Program
 
 __all__ = [

@@ -6,18 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from amdjit.isa.instruction import Register, RegisterFile
-from amdjit.isa.instruction_set import InstructionSet, instruction_set_of
-from amdjit.probe.machine_code.choosing import assemble, rows_named, without_suffix
-from amdjit.probe.machine_code.dual import Half, assemble_dual
-from amdjit.probe.machine_code.errors import EncodingError
-from amdjit.probe.machine_code.kernel_object import (
-    KernelFacts,
-    Mode,
-    make_code_object,
-    needs_scratch_init,
-)
-from amdjit.probe.machine_code.operands import (
+from amdjit.isa.encoding.choosing import assemble, rows_named, without_suffix
+from amdjit.isa.encoding.dual import Half, assemble_dual
+from amdjit.isa.encoding.operands import (
     EXEC,
     EXEC_LO,
     NOTHING,
@@ -27,6 +18,15 @@ from amdjit.probe.machine_code.operands import (
     s,
     ttmp,
     v,
+)
+from amdjit.isa.errors import EncodingError
+from amdjit.isa.instruction import Register, RegisterFile
+from amdjit.isa.instruction_set import InstructionSet, instruction_set_of
+from amdjit.probe.machine_code.kernel_object import (
+    KernelFacts,
+    Mode,
+    make_code_object,
+    needs_scratch_init,
 )
 from amdjit.target import Target
 

@@ -48,3 +48,20 @@ def test_printing_a_number_shows_all_its_digits(capsys: pytest.CaptureFixture[st
 
     run(show, np.ones(1, np.float32), 0.1, 2**31 - 1)
     assert capsys.readouterr().out.startswith("0.1 2147483648 0.1")
+
+
+def test_numbers_with_a_known_part_are_true_as_in_python() -> None:
+    def truths(x, t):
+        real, imaginary, product = complex(x[t], 0.0), complex(0.0, x[t]), x[t] * 1j
+        found = (1 if real else 0) + (2 if not imaginary else 0) + (4 if product and real else 0)
+        found += (8 if complex(0, 0) else 0) + (16 if bool(real) else 0)
+        return found + (32 if complex(x[t], 1) else 0)
+
+    @amdjit.kernel
+    def kernel(x, out):
+        t = amdjit.threadIdx.x
+        out[t] = truths(x, t)
+
+    x, out = np.array([0, 1, -0.0, np.nan], np.float32), np.zeros(4, np.int32)
+    kernel[1, 4](x, out)
+    assert out.tolist() == [truths(x.tolist(), t) for t in range(4)]

@@ -118,3 +118,38 @@ def test_a_name_that_a_loop_carries_is_right_in_both_widths() -> None:
     assert stored(lines, np.float64) == (np.float32(X), float(X) * 27)
     lines = ["i = m[t] * 1.0", "p[t] = i", "for i in range(5): o[t] = i", "p[t] += i"]
     assert stored(lines, np.float64) == (4, 7)
+
+
+def chosen(c):
+    if c > 3:
+        return 3
+    return 5
+
+
+def use_choices(x, o, p, n, t):
+    value = chosen(x[t]) if x[t] > 0 else 5
+    o[t] = value * 100000
+    p[t] = value * 1000000000
+    nested = 2 if x[t] > 5 else (chosen(x[t]) * 2 if x[t] > 1 else 9)
+    p[t] += nested * 1000000000
+    named = (m := chosen(x[t])) if x[t] > 1 else (m := 4)
+    p[t] += named * 2000000000
+    o[t] += named + m
+    argument = n * chosen(x[t]) if x[t] > 1 else n
+    o[t] += argument
+    p[t] += argument * 1000000000
+
+
+def test_a_choice_whose_sides_need_statements_has_both_widths() -> None:
+    @amdjit.kernel
+    def kernel(x, o, p, n):
+        use_choices(x, o, p, n, amdjit.threadIdx.x)
+
+    x = np.arange(-2, 14, dtype=np.int32)
+    narrow, wide = np.zeros(16, np.int32), np.zeros(16, np.int64)
+    kernel[1, 16](x, narrow, wide, 7)
+    expected: tuple[list[int], list[int]] = ([0] * 16, [0] * 16)
+    for t in range(16):
+        use_choices(x.tolist(), *expected, 7, t)
+    assert narrow.tolist() == expected[0]
+    assert wide.tolist() == expected[1]

@@ -9,6 +9,8 @@ from functools import cache
 from typing import Any
 
 from amdjit.abi.buffer_formats import BUFFER_FORMATS, unified_format
+from amdjit.isa.encoding.choosing import assemble_row
+from amdjit.isa.encoding.operands import Value
 from amdjit.isa.instruction import Register, RegisterFile
 from amdjit.isa.instruction_set import InstructionSet
 from amdjit.isa.rows import OperandRow, Row
@@ -27,8 +29,6 @@ from amdjit.probe.corpus.instructions.cells import (
 from amdjit.probe.corpus.instructions.forms import Extent
 from amdjit.probe.corpus.instructions.trials import Result, Source, Trial
 from amdjit.probe.machine_code import EXEC, M0, OUTPUT, EncodingError, Program, s, v
-from amdjit.probe.machine_code.choosing import assemble_row
-from amdjit.probe.machine_code.operands import Value
 
 __all__ = ["memory_trials"]
 

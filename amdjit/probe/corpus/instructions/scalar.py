@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from amdjit.isa.encoding.choosing import assemble_row
+from amdjit.isa.encoding.operands import Value
 from amdjit.isa.instruction import Literal, Register
 from amdjit.isa.operands import inline_constant
 from amdjit.isa.rows import OperandRow, Row
@@ -14,8 +16,6 @@ from amdjit.isa.traits import Immediate
 from amdjit.probe.corpus.instructions.forms import Extent
 from amdjit.probe.corpus.instructions.trials import Result, Source, Trial
 from amdjit.probe.machine_code import EXEC, INPUT, M0, VCC, EncodingError, Program, s, v
-from amdjit.probe.machine_code.choosing import assemble_row
-from amdjit.probe.machine_code.operands import Value
 
 __all__ = ["scalar_load_trials", "scalar_trials"]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from amdjit.isa.encoding.choosing import assemble_row
+from amdjit.isa.encoding.dual import Half, assemble_dual
+from amdjit.isa.encoding.operands import Value
 from amdjit.isa.instruction import Literal, Register
 from amdjit.isa.instruction_set import InstructionSet
 from amdjit.isa.rows import OperandRow, Row, row_of
 from amdjit.probe.corpus.instructions.forms import Extent, Form, forms_of
 from amdjit.probe.corpus.instructions.trials import Result, Source, Trial
 from amdjit.probe.machine_code import EXEC, M0, VCC, EncodingError, Program, s, v
-from amdjit.probe.machine_code.choosing import assemble_row
-from amdjit.probe.machine_code.dual import Half, assemble_dual
-from amdjit.probe.machine_code.operands import Value
 
 __all__ = ["dual_trials", "vector_trials"]
 

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from amdjit.isa.decode import decode
-from amdjit.isa.errors import UndecodableInstruction
+from amdjit.isa.encoding.operands import code_of, without_half
+from amdjit.isa.errors import EncodingError, UndecodableInstruction
 from amdjit.isa.formats import Format, format_named
 from amdjit.isa.instruction import (
     Dpp,
@@ -26,8 +27,6 @@ from amdjit.isa.instruction_set import InstructionSet
 from amdjit.isa.operand_codes import DPP8, DPP8_FETCH_INACTIVE, DPP16, VGPR_BASE
 from amdjit.isa.rows import OperandRow, Row, row_of
 from amdjit.isa.text import disassemble
-from amdjit.probe.machine_code.errors import EncodingError
-from amdjit.probe.machine_code.operands import code_of, without_half
 
 __all__ = ["byte_selection", "encode", "immediates_in", "plain_modifiers", "row_of_instruction"]
 

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from amdjit.isa import UndecodableInstruction, decode, disassemble
+from amdjit.isa.encoding.encode import encode
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.instruction_set import (
     GFX11,
@@ -20,7 +21,6 @@ from amdjit.isa.instruction_set import (
     InstructionSet,
 )
 from amdjit.isa.rows import opcodes
-from amdjit.probe.machine_code.encoding import encode
 from tests.emulator.decoder.assembler import assemble_each
 from tests.emulator.decoder.objdump import asking_about, missing_tools
 from tests.emulator.decoder.random_code import pieces

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import replace
 
+from amdjit.isa.errors import EncodingError
 from amdjit.isa.instruction import (
     InlineConstant,
     Literal,
@@ -16,7 +17,6 @@ from amdjit.isa.instruction import (
 from amdjit.isa.instruction_set import InstructionSet
 from amdjit.isa.operand_codes import LITERAL, VGPR_BASE
 from amdjit.isa.operands import inline_constant
-from amdjit.probe.machine_code.errors import EncodingError
 
 __all__ = [
     "EXEC",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from amdjit.isa.encoding.encode import encode
+from amdjit.isa.encoding.operands import VCC_LO, Value, constant, literal
+from amdjit.isa.errors import EncodingError
 from amdjit.isa.instruction import Instruction, Operand
 from amdjit.isa.instruction_set import InstructionSet
 from amdjit.isa.rows import Row, row_of
-from amdjit.probe.machine_code.encoding import encode
-from amdjit.probe.machine_code.errors import EncodingError
-from amdjit.probe.machine_code.operands import VCC_LO, Value, constant, literal
 
 __all__ = ["Half", "assemble_dual"]
 

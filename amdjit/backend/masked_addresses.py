@@ -1,4 +1,4 @@
-"""Compute the addresses of tables where a kernel begins, on wave64 of gfx11.
+"""Keep addresses of tables and functions away from masks, on wave64 of gfx11.
 
     %p = getelementptr i8, ptr addrspace(4) @table, i64 %i
 ->
@@ -9,30 +9,63 @@
 An address is computed by `s_getpc_b64` and additions to it, in a bundle. If a vector instruction
 has read those SGPRs as a mask before, gfx11 needs a wait behind `s_getpc_b64` in wave64
 (GCNHazardRecognizer::fixVALUMaskWriteHazard). LLVM 22 puts it into the bundle, which ends a build
-with assertions such as llvmlite's. Where a kernel begins no mask has been read. The empty assembly
-is no instruction; it keeps LLVM from computing the address again where it is used.
+with assertions such as llvmlite's.
+
+Addresses of tables are computed where a kernel begins: no mask has been read there. The empty
+assembly is no instruction; it keeps LLVM from computing the address again where it is used.
+Functions become part of their callers: a call through an address from the kernel's beginning would
+cost the registers that any function may use, and a stack.
 """
 
 from __future__ import annotations
 
 import re
 
+import llvmlite.binding as llvm
+
 from amdjit.target import Target
 
-__all__ = ["compute_addresses_first"]
+__all__ = [
+    "compute_addresses_first",
+    "inline_all",
+    "may_read_masks_before_addresses",
+    "without_noinline",
+]
 
 _USE = re.compile(
     r"(?P<before>= getelementptr [^@\n]*, )(?P<type>ptr(?: addrspace\(\d+\))?) "
     r'(?P<name>@(?:[-\w$.]+|"[^"\n]*"))(?=, )'
 )
+_INTERNAL = llvm.Linkage.internal
+_NOINLINE = re.compile(r"(?<![-\w])noinline(?![-\w])")
 _FUNCTION = re.compile(r"^(?=define )", re.MULTILINE)
 # The first line of a function, and the label of its first block if that is printed.
 _ENTRY = re.compile(r'^define [^\n]*\{\n(?:(?:[-\w$.]+|"[^"\n]*"):[^\n]*\n)?')
 
 
+def may_read_masks_before_addresses(target: Target, wave_size: int) -> bool:
+    """Return whether LLVM may end at an address, as above."""
+    return target.isa[0] == 11 and wave_size == 64
+
+
+def without_noinline(llvm_text: str) -> str:
+    """Return IR before optimisation in which no function refuses to become part of its callers."""
+    return "\n".join(
+        _NOINLINE.sub("", line) if line.startswith(("define ", "attributes #")) else line
+        for line in llvm_text.split("\n")
+    )
+
+
+def inline_all(module: llvm.ModuleRef) -> None:
+    """Make the passes inline every function but the kernel."""
+    for function in module.functions:
+        if not function.is_declaration and function.linkage == _INTERNAL:
+            function.add_function_attribute("alwaysinline")
+
+
 def compute_addresses_first(llvm_text: str, target: Target, wave_size: int) -> str:
     """Return optimised IR whose functions begin with the addresses that they index."""
-    if target.isa[0] != 11 or wave_size != 64 or _USE.search(llvm_text) is None:
+    if not may_read_masks_before_addresses(target, wave_size) or _USE.search(llvm_text) is None:
         return llvm_text
     return "".join(_with_addresses(part) for part in _FUNCTION.split(llvm_text))
 

@@ -7,6 +7,14 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
 
+from amdjit.isa.encoding.encode import (
+    byte_selection,
+    encode,
+    immediates_in,
+    plain_modifiers,
+)
+from amdjit.isa.encoding.operands import EXEC, EXEC_LO, VCC, VCC_LO, Value, constant, literal
+from amdjit.isa.errors import EncodingError
 from amdjit.isa.instruction import (
     Instruction,
     Modifiers,
@@ -16,14 +24,6 @@ from amdjit.isa.instruction import (
 from amdjit.isa.instruction_set import InstructionSet
 from amdjit.isa.rows import OperandRow, Row, row_of
 from amdjit.isa.traits import Immediate
-from amdjit.probe.machine_code.encoding import (
-    byte_selection,
-    encode,
-    immediates_in,
-    plain_modifiers,
-)
-from amdjit.probe.machine_code.errors import EncodingError
-from amdjit.probe.machine_code.operands import EXEC, EXEC_LO, VCC, VCC_LO, Value, constant, literal
 
 __all__ = ["Choice", "assemble", "assemble_row", "rows_named", "without_suffix"]
 

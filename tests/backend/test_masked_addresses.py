@@ -1,4 +1,4 @@
-"""Addresses of tables behind masks in wave64 of gfx11, at which LLVM 22 ends."""
+"""Addresses of tables and functions behind masks in wave64 of gfx11, at which LLVM 22 ends."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import amdjit
 from amdjit.backend import emit_assembly
-from amdjit.backend.table_addresses import compute_addresses_first
+from amdjit.backend.masked_addresses import compute_addresses_first
 from amdjit.diagnostics.errors import BackendError
 from amdjit.options import CompileOptions
 from amdjit.target import EMULATED, find_target
@@ -50,6 +50,46 @@ def test_tables_are_read_behind_masks(cpu: str, level: int) -> None:
     with amdjit.use(f"emulator:{cpu}"):
         looked_up[1, 64](keys, out)
     assert out.tolist() == [expected(int(key)) for key in keys]
+
+
+@amdjit.device_function(inline=False)
+def apart(key, total):
+    if total & 2:
+        return key * 5 - total if key * total > 40 else total
+    return total - key
+
+
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+@pytest.mark.parametrize("cpu", _RDNA3)
+def test_functions_are_called_behind_masks(cpu: str, level: int) -> None:
+    def calls(keys, out):
+        i = amdjit.grid(1)
+        key = keys[i]
+        total = 1 if key < 3 else 7
+        total += apart(key, total) if key > 5 else 2
+        total += apart(total, key) if key - total > 5 else 2
+        if total % 3 == 1:
+            total = apart(total, total) if key * total < 99 else key
+        out[i] = total
+
+    results = []
+    for wave_size in (32, 64):
+        keys, out = np.arange(64, dtype=np.int32), np.zeros(64, np.int32)
+        with amdjit.use(f"emulator:{cpu}"):
+            amdjit.kernel(opt_level=level, wave_size=wave_size)(calls)[1, 64](keys, out)
+        results.append(out.tolist())
+    assert results[0] == results[1]
+
+
+def test_functions_become_part_of_the_kernel_in_wave64() -> None:
+    @amdjit.kernel
+    def calls(keys: amdjit.i32[:], out: amdjit.i32[:]):
+        i = amdjit.grid(1)
+        out[i] = apart(keys[i], i)
+
+    for cpu, wave_size, is_called in (("gfx1100", 64, 0), ("gfx1100", 32, 1), ("gfx1201", 64, 1)):
+        compiled = calls.compile(target=cpu, wave_size=wave_size)
+        assert compiled.asm.count("s_swappc_b64") == is_called
 
 
 def test_llvm_ends_at_an_address_behind_a_mask_and_not_at_the_entry() -> None:
