@@ -18,12 +18,22 @@ __all__ = ["FAMILIES", "VALUES", "Family", "family_of"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Family:
-    """Processors with the same parameters."""
+    """Processors with the same parameters. own, own_passes: those that differ from RDNA 4's."""
 
     name: str
-    values: Mapping[str, float]
-    """The values of all parameters, by name. Values may also have the chip's, by the names of
-    `chip.CHIP_VALUES`; without them the chip's own count."""
+    own: Mapping[str, Parameter]
+    own_passes: Mapping[Timing, int]
+
+    @property
+    def values(self) -> Mapping[str, float]:
+        """The values of all parameters, by name; `chip.CHIP_VALUES` has the names of the chip's,
+        which values may have, too."""
+        rows = {**PARAMETERS, **MEMORY_PARAMETERS, **self.own}
+        passes = {**PASSES, **self.own_passes}
+        return {
+            **{name: row.value for name, row in rows.items()},
+            **{passes_name(timing): cycles for timing, cycles in passes.items()},
+        }
 
 
 _RDNA4 = Family("RDNA 4", {}, {})
