@@ -67,7 +67,7 @@ def replay_in_python(trace: Trace) -> list[Predicted]:
         ReferenceRun(wave.simd, wave.workgroup, wave.start, wave.path)
         for wave in (*trace.waves, *trace.neighbours)
     ]
-    found = simulate_in_python(instructions_of(trace.table), runs, trace.given)
+    found = simulate_in_python(instructions_of(trace.table), runs, trace.given, trace.values)
     return [
         {issue.step: (issue.cycle, issue.cause) for issue in issues}
         for issues in found[: len(trace.waves)]

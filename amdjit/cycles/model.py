@@ -240,7 +240,12 @@ class _Estimate:
         return float(wmma), float(valu)
 
 
-_MATRIX = (Timing.MATRIX_WIDE, Timing.MATRIX_NARROW, Timing.MATRIX_BLOCKS)
+_MATRIX = (
+    Timing.MATRIX_WIDE,
+    Timing.MATRIX_NARROW,
+    Timing.MATRIX_FOUR_BITS,
+    Timing.MATRIX_BLOCKS,
+)
 
 
 def workgroups_to_simulate(placement: Placement, wanted: int, recording: Recording) -> int:

@@ -66,6 +66,7 @@ PASSES: Mapping[Timing, int] = {
     Timing.DOUBLE: 32,
     Timing.MATRIX_WIDE: 16,
     Timing.MATRIX_NARROW: 8,
+    Timing.MATRIX_FOUR_BITS: 8,
     Timing.SALU: 1,
     Timing.SALU_MULTIPLY: 1,
     Timing.SALU_MULTIPLY_64: 1,
@@ -126,6 +127,12 @@ PARAMETERS = _rows(
     ),
     Parameter(
         "transcendental dependency", 9, "cycles", _TRACES + "the same after v_rcp (about 30)"
+    ),
+    Parameter(
+        "matrix bank conflict",
+        0,
+        "cycles",
+        _TRACES + "a WMMA takes as long where all sources begin in one bank (discover_ops, 92)",
     ),
     Parameter(
         "matrix after valu",
@@ -209,6 +216,12 @@ PARAMETERS = _rows(
         _TRACES + "execution of SALU to SALU behind s_wait_alu "
         "sa_sdst(0), to scalar memory, and to VALU that uses SGPRs (270)",
     ),
+    Parameter(
+        "salu by register",
+        0,
+        "",
+        _TRACES + "VALU that uses SGPRs waits for SALU that writes any (44)",
+    ),
     Parameter("salu to memory", 6, "cycles", _TRACES + "execution to vector memory (16)"),
     Parameter("scc to branch", 5, "cycles", _TRACES + "execution to branch (335)"),
     Parameter(
@@ -262,6 +275,13 @@ PARAMETERS = _rows(
         "half cycles",
         _TRACES + "LDS to the next instruction, for each dword of a lane if there are several: "
         "ds_load_b128 takes 6 cycles (r_32_32_16_2, 32)",
+    ),
+    Parameter(
+        "lds halves a stored dword",
+        3,
+        "half cycles",
+        "the same as of loads: no trace shows wide stores",
+        Source.ASSUMED,
     ),
     Parameter(
         "lds backlog",

@@ -157,7 +157,8 @@ class Step(IntEnum):
     # Of an MFMA: passes before the vector ALU may execute beside it; 0 if it may not.
     ALONE = 23
     LDS_CYCLES = 24  # of an access of LDS by 64 lanes without bank conflicts
-    COLUMNS = 25
+    SHARES_BANK = 25  # 1 for a WMMA of which two different sources begin in one bank of VGPRs
+    COLUMNS = 26
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,6 +236,7 @@ class _Table:
         _describe_memory(row, instruction)
         _describe_idle(row, instruction)
         _describe_product(row, instruction)
+        row[Step.SHARES_BANK] = _shares_bank(instruction)
         self.steps.append(row)
         self.waits.append(_waits(instruction))
 
@@ -344,7 +346,7 @@ def _describe_memory(row: list[int], instruction: Instruction) -> None:
 
 def transfer_dwords(instruction: Instruction) -> int:
     """Return the dwords of a lane that go to LDS or vector memory: addresses and data."""
-    dwords = _vector_dwords(instruction, "read")
+    dwords = _vector_dwords(instruction, "read", besides="vdst")
     if instruction.opcode.instruction_set.family == CDNA:
         # Addresses of 64 bits go as fast as those of 32 (traces: stores of 16 bytes to addresses
         # in registers are issued every 20 cycles, loads every 4).
@@ -355,13 +357,15 @@ def transfer_dwords(instruction: Instruction) -> int:
     return max(1, dwords)
 
 
-def _vector_dwords(instruction: Instruction, direction: str) -> int:
+def _vector_dwords(instruction: Instruction, direction: str, besides: str = "") -> int:
     return sum(
         value.dwords
         for spec, value in zip(instruction.opcode.operands, instruction.operands, strict=True)
         if isinstance(value, Register)
         and value.file is RegisterFile.VGPR
         and getattr(spec, direction)
+        # A load that leaves half of its result's register alone does not send it.
+        and spec.role != besides
     )
 
 
@@ -415,6 +419,21 @@ def _describe_product(row: list[int], instruction: Instruction) -> None:
     # AMD's matrix instruction calculator: from the fourth cycle on, of sparse ones the eighth.
     is_xdl = product.is_xdl(instruction.opcode.instruction_set.name)
     row[Step.ALONE] = (1 + product.sparse) * is_xdl
+
+
+# VGPRs are in as many banks, by number.
+_BANKS = 4
+
+
+def _shares_bank(instruction: Instruction) -> bool:
+    if instruction.traits.matrix is None:
+        return False
+    first = {
+        value.index
+        for spec, value in zip(instruction.opcode.operands, instruction.operands, strict=True)
+        if spec.role != "vdst" and isinstance(value, Register)
+    }
+    return len({index % _BANKS for index in first}) < len(first)
 
 
 def passes_of(instruction: Instruction) -> int:

@@ -28,6 +28,7 @@ CLASSES = {
     Timing.DOUBLE: ("VALU_DPFP",),
     Timing.MATRIX_WIDE: ("WMMA_16",),
     Timing.MATRIX_NARROW: ("WMMA_8",),
+    Timing.MATRIX_FOUR_BITS: ("WMMA_8",),
     Timing.SALU: ("SALU",),
     Timing.SALU_MULTIPLY: ("SALU_2",),
     Timing.SALU_MULTIPLY_64: ("SALU_5",),

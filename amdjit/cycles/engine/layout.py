@@ -71,7 +71,8 @@ class Row(Field):
     AT_ISSUE = 42
     # Passes of a product, of which other units' instructions of the wave wait for none.
     BESIDE = 43, "i64", "cycles"
-    FIELDS = 44
+    READS_SCALARS = 44  # 1 for a VALU instruction that waits for the scalar registers that it reads
+    FIELDS = 45
 
 
 class Unit(Field):

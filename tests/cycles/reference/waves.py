@@ -234,7 +234,13 @@ def _wait(wave: Wave, instruction: Instruction) -> list[Ready]:
 
 def _valu(wave: Wave, instruction: Instruction) -> list[Ready]:
     found = [Ready(wave.sources_read, "memory queue full")]
-    if instruction.uses_sgpr:
+    if P["salu by register"]:
+        written = (
+            wave.registers.get(register, NEVER)
+            for register in (instruction.reads if instruction.reads_sgpr else ())
+        )
+        found += [Ready(cycle + P["salu to valu"], "SALU dependency") for cycle in written]
+    elif instruction.uses_sgpr:
         waited = P["salu to valu"] if wave.salu_waited else P["salu done"]
         found.append(Ready(wave.salu_wrote + waited, "SALU dependency"))
     results = wave.scalar_results
