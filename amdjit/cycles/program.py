@@ -158,7 +158,9 @@ class Step(IntEnum):
     ALONE = 23
     LDS_CYCLES = 24  # of an access of LDS by 64 lanes without bank conflicts
     SHARES_BANK = 25  # 1 for a WMMA of which two different sources begin in one bank of VGPRs
-    COLUMNS = 26
+    # 1 for a VALU instruction that writes a scalar register other than VCC, or would but for null.
+    WRITES_CARRY = 26
+    COLUMNS = 27
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -231,6 +233,9 @@ class _Table:
         row[Step.USES_SGPR] = _uses_sgpr(instruction, reads | writes)
         row[Step.READS_SGPR] = any(FIRST_SGPR <= register < 381 for register in reads)
         row[Step.WRITES_SGPR] = any(FIRST_SGPR <= register < 381 for register in writes)
+        row[Step.WRITES_CARRY] = row[Step.KIND] == Kind.VALU and (
+            any(FIRST_SGPR <= register < VCC for register in writes) or _writes_null(instruction)
+        )
         row[Step.SIZE] = instruction.size
         row[Step.CONDITION] = _condition(instruction)
         _describe_memory(row, instruction)
@@ -304,8 +309,10 @@ def _registers(instruction: Instruction) -> tuple[frozenset[int], frozenset[int]
 
 def _uses_sgpr(instruction: Instruction, registers: frozenset[int]) -> bool:
     """A carry that goes nowhere is an SGPR, too."""
-    if any(FIRST_SGPR <= register < VCC for register in registers):
-        return True
+    return any(FIRST_SGPR <= register < VCC for register in registers) or _writes_null(instruction)
+
+
+def _writes_null(instruction: Instruction) -> bool:
     return any(
         spec.role == "sdst" and isinstance(value, Register) and value.file is RegisterFile.NULL
         for spec, value in zip(instruction.opcode.operands, instruction.operands, strict=True)

@@ -223,6 +223,7 @@ def _salu(current: Current, latest: _Latest) -> None:
         latest.after(Wave.SALU_WROTE, Parameter.SALU_DONE, "SALU dependency")
     with f.if_(current.flag(Row.WRITES_SGPR)):
         latest.after(Wave.READ_SGPR, Parameter.SALU_AFTER_VALU_READ, "VALU dependency")
+        latest.after(Wave.WROTE_CARRY, Parameter.VALU_DONE, "VALU dependency")
     done = current.parameter(Parameter.VALU_DONE)
     with f.loop(place=current.row.get(Row.READS)) as each:
         each.leave_unless(f.compare("slt", each.place, current.row.get(Row.READS_END)))

@@ -103,6 +103,7 @@ def _valu(current: Current, cycle: Value) -> None:
         (Row.READS_SGPR, Wave.READ_SGPR),
         (Row.WRITES_VCC, Wave.WROTE_VCC),
         (Row.WRITES_SGPR, Wave.WROTE_SGPR),
+        (Row.WRITES_CARRY, Wave.WROTE_CARRY),
     ):
         wave.set(field, f.select(current.flag(column), at, wave.get(field)))
     count = wave.get(Wave.SCALAR_COUNT)

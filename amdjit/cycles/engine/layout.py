@@ -72,7 +72,8 @@ class Row(Field):
     # Passes of a product, of which other units' instructions of the wave wait for none.
     BESIDE = 43, "i64", "cycles"
     READS_SCALARS = 44  # 1 for a VALU instruction that waits for the scalar registers that it reads
-    FIELDS = 45
+    WRITES_CARRY = 45  # 1 for a VALU instruction that writes a scalar register other than VCC
+    FIELDS = 46
 
 
 class Unit(Field):
@@ -167,6 +168,7 @@ class Wave(Field):
     OWN = 44, "i64", "ready"  # when the wave itself may issue its next instruction
     IDLE = 45, "i64", "ready"  # what s_nop or s_sleep adds to that
     SCALAR_COUNT = 46  # entries of SCALAR_RESULTS so far
+    WROTE_CARRY = 47, "i64", "cycles"  # when one with `Row.WRITES_CARRY` is executed
     COUNTS = 48  # for each wait counter, the operations that were counted so far
     # For each register, when a VALU instruction that wrote it is executed, times 2, and 1 more if
     # that instruction is transcendental.

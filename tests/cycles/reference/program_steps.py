@@ -46,6 +46,7 @@ class Instruction:
     needs_sources: bool
     reads_sgpr: bool
     shares_bank: bool
+    writes_carry: bool
 
     @property
     def is_matrix(self) -> bool:
@@ -100,4 +101,5 @@ def _instruction(table: ProgramTable, index: int) -> Instruction:
         bool(row[Step.NEEDS_SOURCES]),
         bool(row[Step.READS_SGPR]),
         bool(row[Step.SHARES_BANK]),
+        bool(row[Step.WRITES_CARRY]),
     )
