@@ -45,7 +45,11 @@ _ROWS = (
         unit="half cycles",
     ),
     _row("scalar cache latency", 27, _TRACES + "s_load_b32 to b128, hit (30 of b512)"),
-    _row("vector cache latency", 67, _TRACES + "global_load_b32 70 cycles, b128 76, hit"),
+    _row(
+        "vector cache latency",
+        66,
+        _TRACES + "hits of global_load_b32, from issue to s_waitcnt passed 70 cycles, of b128 76",
+    ),
     _row("L2 latency", 340, "ChipBenchmarker, an RX 7900 (chanzhennan/ChipBenchmarker)"),
     _row("DRAM latency", 551, "the same"),
     _row(

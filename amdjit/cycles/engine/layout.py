@@ -102,12 +102,11 @@ class Unit(Field):
 
 
 class Shared(Field):
-    """What the two SIMDs of a compute unit share: when the paths to LDS and to memory are free, and
+    """What the two SIMDs of a compute unit share: when the path to LDS and to memory is free, and
     when LDS is."""
 
-    LDS_PATH = 0, "i64", "cycles"
-    MEMORY_PATH = 1, "i64", "cycles"
-    LDS_FREE = 2, "i64", "cycles"
+    PATH = 0, "i64", "cycles"
+    LDS_FREE = 1, "i64", "cycles"
     FIELDS = 4
 
 

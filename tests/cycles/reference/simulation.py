@@ -58,9 +58,7 @@ class _Simd:
 class _Unit:
     """A compute unit: what its two SIMDs share."""
 
-    paths: dict[Kind, TransferPath] = field(
-        default_factory=lambda: {kind: TransferPath() for kind in TRANSFERS}
-    )
+    path: TransferPath = field(default_factory=TransferPath)
     lds_free: int = NEVER
 
     def lds_serve(self, instruction: Instruction, end: int, cycles: int) -> int:
@@ -190,7 +188,7 @@ class Simulation:
 
     def _transfer(self, wave: Wave, simd: _Simd, instruction: Instruction, cycle: int) -> int:
         unit, kind = self.units[wave.run.simd // 2], instruction.kind
-        path, dwords = unit.paths[kind], instruction.transfer
+        path, dwords = unit.path, instruction.transfer
         first = max(cycle + P["transfer start"], path.free)
         if kind is Kind.LDS:
             cycles = self._lds_cycles(wave, instruction)
