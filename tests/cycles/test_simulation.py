@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from amdjit.cycles.engine.order import CAUSES
-from amdjit.cycles.memory import CacheShape, MemoryParameters, NativeMemory
 from amdjit.cycles.families import VALUES as ALL_VALUES
+from amdjit.cycles.memory import CacheShape, MemoryParameters, NativeMemory
 from amdjit.cycles.parameters import PARAMETERS
 from amdjit.cycles.program import Kind
 from amdjit.cycles.rows import program_of

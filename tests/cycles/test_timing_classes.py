@@ -17,6 +17,9 @@ TRACES = Path(__file__).parents[1] / "hardware" / "traces"
 PACKETS: Mapping[str, Mapping[str, int]] = json.loads(
     (TRACES / "class_by_mnemonic.json").read_text()
 )
+GFX11_PACKETS: Mapping[str, Mapping[str, int]] = json.loads(
+    (TRACES / "class_by_mnemonic_gfx11.json").read_text()
+)
 BY_NAME = {opcode.mnemonic: opcode for opcode in opcodes()}
 # Beginnings of the packet classes of each class of time.
 CLASSES = {
