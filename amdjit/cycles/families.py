@@ -9,8 +9,15 @@ from dataclasses import dataclass
 from amdjit.cycles.cdna import CDNA_MEMORY, CDNA_PARAMETERS
 from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.memory_parameters import MEMORY_PARAMETERS
-from amdjit.cycles.parameters import CDNA_PASSES, PARAMETERS, PASSES, Parameter, passes_name
-from amdjit.cycles.rdna3 import RDNA3, RDNA3_PASSES, RDNA35
+from amdjit.cycles.parameters import (
+    CDNA_PASSES,
+    PARAMETERS,
+    PASSES,
+    RDNA3_PASSES,
+    Parameter,
+    passes_name,
+)
+from amdjit.cycles.rdna3 import RDNA3, RDNA35
 from amdjit.isa.traits import Timing
 from amdjit.target import Target
 

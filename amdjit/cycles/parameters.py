@@ -18,6 +18,7 @@ __all__ = [
     "CDNA_PASSES",
     "PARAMETERS",
     "PASSES",
+    "RDNA3_PASSES",
     "Parameter",
     "Source",
     "issue_cycles",
@@ -79,6 +80,15 @@ PASSES: Mapping[Timing, int] = {
     Timing.SCALAR_MEMORY: 1,
 }
 
+
+# The same of RDNA 3. WMMA: traces, and AMD's matrix instruction calculator; where sources share a
+# bank, "matrix bank conflict" comes on top.
+RDNA3_PASSES: Mapping[Timing, int] = {
+    **PASSES,
+    Timing.MATRIX_WIDE: 32,
+    Timing.MATRIX_NARROW: 32,
+    Timing.MATRIX_FOUR_BITS: 16,
+}
 
 # The same of CDNA, in wave64. MFMA: as its product says.
 CDNA_PASSES: Mapping[Timing, int] = {
@@ -326,4 +336,5 @@ def issue_cycles(instruction: Instruction) -> int | None:
         return quantum * transfer_dwords(instruction)
     if traits.block_product is not None:
         return quantum * passes_of(instruction)
-    return (CDNA_PASSES if is_cdna else PASSES).get(traits.timing)
+    family = instruction.opcode.instruction_set.family
+    return {CDNA: CDNA_PASSES, "gfx11": RDNA3_PASSES}.get(family, PASSES).get(traits.timing)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from amdjit.cycles.parameters import Parameter, Source
-from amdjit.isa.traits import Timing
 
-__all__ = ["RDNA3", "RDNA3_PASSES", "RDNA35"]
+__all__ = ["RDNA3", "RDNA35"]
 
 _TRACES = "traces of gfx1100: "
 
@@ -17,15 +16,6 @@ def _row(
 ) -> Parameter:
     return Parameter(name, value, unit, source, kind)
 
-
-# WMMA: AMD's matrix instruction calculator, and traces; of an address whose VGPRs share banks,
-# "matrix bank conflict" comes on top.
-RDNA3_PASSES: Mapping[Timing, int] = {
-    Timing.MATRIX_WIDE: 32,
-    Timing.MATRIX_NARROW: 32,
-    Timing.MATRIX_FOUR_BITS: 16,
-}
-"""The rows of `parameters.PASSES` that differ."""
 
 _ROWS = (
     _row(

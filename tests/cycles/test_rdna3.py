@@ -1,5 +1,5 @@
-"""Cycles of RDNA 3 and 3.5: loops, round trips to LDS, barriers, and hits of caches take what traces
-of gfx1100 and gfx1151 show. What is measured over whole traces is in `test_trace_errors`."""
+"""Cycles of RDNA 3 and 3.5: loops, round trips to LDS, barriers, and hits of caches take what
+traces of gfx1100 and gfx1151 show. What is measured over whole traces is in `test_trace_errors`."""
 
 from __future__ import annotations
 
