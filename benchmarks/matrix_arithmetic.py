@@ -22,15 +22,15 @@ from amdjit.examples import perf_hgemm, wmma_gemm
 from amdjit.options import MATRIX_ARITHMETICS, default_target, read_environment
 from amdjit.target import find_target
 
-# The least speed of "silicon" over that of "fma", by data and vectors.
+# The least ratio of the speed of "silicon" to that of "fma", by data and vectors.
 AIMS = {
     ("N(0,1)", "all"): 0.25,
     ("N(0,1)", "AVX2"): 1 / 6,
     ("integers", "all"): 0.6,
     ("integers", "AVX2"): 0.6,
 }
-# The processors whose emulation is compared, and the most that the second's may take of the first's
-# time.
+# The processors whose emulation is compared, and the largest ratio of the second one's time to the
+# first one's.
 PROCESSORS, MOST = ("gfx1201", "gfx1100"), 1.3
 
 
@@ -141,12 +141,13 @@ def report(size: int, measured: dict[str, dict[str, float]]) -> str:
 
 
 def processors_report(size: int, measured: dict[str, dict[str, float]]) -> str:
-    """Return the table of what the second processor's emulation takes beside the first's."""
+    """Return the table of the time that emulating the second processor takes in comparison with the
+    first."""
     first, second = PROCESSORS
     rows = []
     for name, times in measured.items():
         data, _, vectors = name.rpartition(", ")
-        # gfx1201's sums of integers have a short way; gfx1100's are not exact.
+        # gfx1201's sums of integers have a fast path; gfx1100's are not exact.
         aim = f"<= {MOST}" if data == "N(0,1)" else ""
         shown = (round(times[each] * 1e3, 1) for each in PROCESSORS)
         rows.append((data, vectors, *shown, round(times[second] / times[first], 2), aim))

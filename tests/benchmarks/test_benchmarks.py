@@ -265,7 +265,7 @@ SHORT = [
     ("block_reductions", ()),
     ("import_time", (1,)),
     ("profile_cost", (1,)),
-    ("sanitizer_cost", (1,)),
+    ("sanitizer_cost", (1, 1)),
     pytest.param("cycle_model_speed", (), marks=pytest.mark.exhaustive),
     pytest.param("cycle_ranks", (), marks=pytest.mark.exhaustive),
     pytest.param("explorer_page", (), marks=pytest.mark.exhaustive),

@@ -1,4 +1,4 @@
-"""What a file settles: rows of the certainty tables, and results that the emulator computes
+"""What a file decides: rows of the certainty tables, and results that the emulator computes
 again."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from amdjit.diagnostics import AmdjitError
 from amdjit.probe import child, session
 from amdjit.probe import record as records
 from amdjit.probe.case import Difference, Measurement
-from amdjit.probe.comparison import GFX9_ROWS, Verdict, compare, settled_rows, text
+from amdjit.probe.comparison import GFX9_ROWS, Verdict, compare, judged_rows, text
 from amdjit.probe.corpus import corpus_version
 from amdjit.probe.outcome import (
     BatchOutcome,
@@ -53,7 +53,7 @@ def differing(subject: str, kinds: dict[str, int] | None = None) -> CaseOutcome:
 
 
 def verdicts(target: str, *cases: CaseOutcome) -> dict[str, str]:
-    rows = settled_rows(cases, read_target(target))
+    rows = judged_rows(cases, read_target(target))
     return {row.subject: str(row) for row in rows if row.verdict is not Verdict.OPEN}
 
 
@@ -160,5 +160,5 @@ def test_figures_of_the_cycle_model_are_named(
 def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"PK")
-    with pytest.raises(AmdjitError, match="is no file of"):
+    with pytest.raises(AmdjitError, match="is not a file of"):
         session.compare(path, None, 1)

@@ -79,7 +79,7 @@ def test_a_configuration_is_read_by_attribute_and_item_and_refuses_other_names()
         ({"BM": 64}, "list of values"),
         ({"BM": "64"}, "list of values"),
         ({"BM": [64, 64]}, "BM=64 is there twice"),
-        ({"a b": [1]}, "is no name"),
+        ({"a b": [1]}, "is not a name"),
         ([{"BM": 1}, {"BN": 1}], "name the same"),
         ([{"BM": 1}, {"BM": 1}], "there twice"),
         ([3], "no dictionary"),
