@@ -1,12 +1,12 @@
 """The order in which the cycle model puts matrix products, next to published throughput of gfx1201,
-MI325X (gfx942) and MI355X (gfx950): `python benchmarks/cycle_ranks.py`.
+an RX 7900 XTX (gfx1100), MI325X (gfx942) and MI355X (gfx950): `python benchmarks/cycle_ranks.py`.
 
 A small product with the same depth runs on the emulator; a sample of its workgroups is taken to be
 that of the large one. Published figures are of other people's kernels: only the order can be
 compared. Sources: torch.mm of zzc0721/torch-performance-test-data 173 (RX 9070 XT, ROCm 7.2);
 hand-written f16 of rocm-libraries 10861; int8 of comfy-kitchen 94 and 122; bf16 of HipKittens
 (mi325x_bf16_gemm.json, mi355x_bf16_gemm.json), whose bf16 takes as long as f16, and fp8
-(mi355x_fp8_gemm.json).
+(mi355x_fp8_gemm.json). f32 on an RX 7900 XTX: seb-v/fp32_sgemm_amd.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ os.environ.setdefault("AMDJIT_DEVICE", "emulator:gfx1201")
 
 import numpy as np
 from measurement import save, table
+from sgemm_steps import STEPS, run_step
 
 import amdjit
 from amdjit import f32
@@ -104,6 +105,19 @@ CASES = (
     Case("i8, two LDS tiles", 4096, 128, 128, 1, "110 to 151", run_i8),
     *(
         Case(
+            name,
+            4096,
+            step[2],
+            step[2],
+            4,
+            f"{2 * 4096**3 / step[3] / 1e9:.1f}",
+            partial(run_step, step),
+            "gfx1100",
+        )
+        for name, step in STEPS.items()
+    ),
+    *(
+        Case(
             f"{kind}, MFMA",
             1024 << step,
             128,
@@ -175,6 +189,9 @@ def main() -> None:
         results.append(result)
     print(table(HEAD, rows))
     save("cycle_ranks", {"cases": results})
+    steps = [result for result in results if result["case"] in STEPS]
+    if steps:
+        print(f"rank correlation with fp32_sgemm_amd, gfx1100: {correlation(steps):.2f}")
     products = [result for result in results if result["case"].endswith("MFMA")]
     for target, kind in HIP_KITTENS:
         part = [r for r in products if (r["target"], r["case"]) == (target, f"{kind}, MFMA")]

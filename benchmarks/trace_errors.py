@@ -24,7 +24,10 @@ KINDS = {
     "branch": "a branch to the next issue",
     "kernel": "first to last issue of all waves, cold memory and code given",
 }
-_MATRIX = {TIMINGS.index(Timing.MATRIX_WIDE), TIMINGS.index(Timing.MATRIX_NARROW)}
+_MATRIX = {
+    TIMINGS.index(each)
+    for each in (Timing.MATRIX_WIDE, Timing.MATRIX_NARROW, Timing.MATRIX_FOUR_BITS)
+}
 _ALU = (Kind.VALU, Kind.SALU)
 _SIGNALS = (Kind.BARRIER_SIGNAL, Kind.BARRIER)
 _DS = COUNTERS.index("dscnt")

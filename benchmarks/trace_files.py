@@ -124,10 +124,15 @@ def _cycles(events: Sequence[Any], code: str) -> tuple[int, ...]:
 
 
 def _with_skipped(table: ProgramTable) -> ProgramTable:
-    """Return the table with a last row that stands for instructions that no lane executes: a trace
-    shows them as immediates."""
-    row = {Step.KIND: Kind.IMMEDIATE, Step.IDLE: 1}
-    return _with_rows(table, [row])
+    """Return the table with a second row for each instruction, for those that no lane executes: a
+    trace shows them as immediates."""
+    rows = [
+        {Step.KIND: Kind.IMMEDIATE, Step.IDLE: 1, Step.SIZE: int(row[Step.SIZE])}
+        for row in table.steps
+    ]
+    skipped = _with_rows(table, rows)
+    skipped.addresses[len(table) :] = table.addresses
+    return skipped
 
 
 def _with_neighbours(

@@ -72,6 +72,7 @@ class _Giver:
                     awaited = flying[counter][len(flying[counter]) - 1 - int(limit)]
                     if cycle > previous + after + usual:
                         self._give_latency((number, awaited), cycle, cycle - previous - after)
+                    del flying[counter][: len(flying[counter]) - int(limit)]
             row = trace.table.steps[index]
             for counter, counted in enumerate(flying):
                 if int(row[Step.COUNTED]) >> counter & 1:

@@ -57,7 +57,7 @@ class Paths:
             if self.kinds[index] is Kind.END:
                 break
             is_skipped = packet == "IMMEDIATE" and self.kinds[index] in (Kind.VALU, *MEMORY)
-            path.append(self.skipped if is_skipped else index)
+            path.append(self.skipped + index if is_skipped else index)
             measured.append(cycle + first)
         return tuple(path), tuple(measured)
 

@@ -119,6 +119,7 @@ def describe_cdna(
 ) -> None:
     """Fill in what a row says of the units."""
     row[Row.SALU_CYCLES] = 1
+    row[Row.WRITES_CARRY] = 0
     latency = values["lds load" if step[Step.RESULT] else "lds store"]
     row[Row.LDS_LATENCY] = int(latency) // QUANTUM
     product, alone = int(step[Step.PASSES]), int(step[Step.ALONE])

@@ -70,7 +70,8 @@ class Chip:
         return bandwidth / self.clock / active
 
 
-# AMD's product pages of the RX 9070 XT and the RX 9060 XT: boost clock, L2, Infinity Cache.
+# AMD's product pages of the RX 9070 XT, the RX 9060 XT, the RX 7900 XTX and the Ryzen AI Max+ 395
+# (Radeon 8060S): boost clock, L2, Infinity Cache.
 # Bandwidths: AMD's model Origami (rocm-libraries, shared/origami), which gives them at its own
 # reference clock; they are taken as they stand. MI300X: bandwidths that MT4G measured (reads, at
 # 2.1 GHz; caps-tum/mt4g, sample results); MI355X: Origami's. AMD's data sheets: clocks and sizes;
@@ -78,6 +79,8 @@ class Chip:
 CHIPS = (
     Chip("gfx1201", "RX 9070 XT", 2.97e9, 8 << 20, 64 << 20, 5.74e12, 2.94e12, 0.464e12),
     Chip("gfx1200", "RX 9060 XT", 3.13e9, 4 << 20, 32 << 20, 3.28e12, 1.77e12, 0.28e12),
+    Chip("gfx1100", "RX 7900 XTX", 2.5e9, 6 << 20, 96 << 20, 7.12e12, 4.24e12, 0.73e12),
+    Chip("gfx1151", "Radeon 8060S", 2.9e9, 2 << 20, 32 << 20, 2.47e12, 1.13e12, 0.215e12),
     Chip("gfx942", "MI300X", 2.1e9, 4 << 20, 256 << 20, 14.4e12, 5.4e12, 3.7e12, 8),
     Chip("gfx950", "MI355X", 2.4e9, 4 << 20, 256 << 20, 17e12, 8.5e12, 6e12, 8),
 )

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from amdjit.cycles.cdna import CDNA_MEMORY, CDNA_PARAMETERS
 from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.memory_parameters import MEMORY_PARAMETERS
-from amdjit.cycles.parameters import CDNA_PASSES, PARAMETERS, PASSES, Parameter, passes_name
+from amdjit.cycles.parameters import (
+    CDNA_PASSES,
+    PARAMETERS,
+    PASSES,
+    RDNA3_PASSES,
+    Parameter,
+    passes_name,
+)
+from amdjit.cycles.rdna3 import RDNA3, RDNA35
 from amdjit.isa.traits import Timing
 from amdjit.target import Target
 
@@ -37,8 +45,8 @@ class Family:
 
 
 _RDNA4 = Family("RDNA 4", {}, {})
-_RDNA3 = Family("RDNA 3", {}, {})
-_RDNA35 = Family("RDNA 3.5", {}, {})
+_RDNA3 = Family("RDNA 3", RDNA3, RDNA3_PASSES)
+_RDNA35 = Family("RDNA 3.5", RDNA35, RDNA3_PASSES)
 _CDNA = Family("CDNA 3 and 4", {**CDNA_PARAMETERS, **CDNA_MEMORY}, CDNA_PASSES)
 
 # By the first two numbers of the processor's version.

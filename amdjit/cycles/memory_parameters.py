@@ -22,9 +22,18 @@ MEMORY_PARAMETERS: Mapping[str, Parameter] = {
     for row in (
         Parameter("vector cache bytes", 32 << 10, "bytes", _DOCUMENTED, Source.DOCUMENTED),
         Parameter("scalar cache bytes", 16 << 10, "bytes", _DOCUMENTED, Source.DOCUMENTED),
-        _assumed("vector cache latency", 110, "cycles", "no source: a hit in a compute unit"),
         _assumed(
-            "scalar cache latency", 29, "cycles", "the fastest s_load of the traces, a hit (10)"
+            "vector cache latency",
+            66,
+            "cycles",
+            "as on gfx1100, where a trace shows hits of global_load_b32: 70 cycles from issue to "
+            "s_waitcnt passed",
+        ),
+        _assumed(
+            "scalar cache latency",
+            29,
+            "cycles",
+            "the fastest s_load of the traces, a hit: 27 to 29 cycles of b64, 30 of b128",
         ),
         _assumed(
             "L2 latency", 300, "cycles", "the fastest cold loads of the traces take 350 cycles"

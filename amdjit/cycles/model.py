@@ -240,7 +240,12 @@ class _Estimate:
         return float(wmma), float(valu)
 
 
-_MATRIX = (Timing.MATRIX_WIDE, Timing.MATRIX_NARROW, Timing.MATRIX_BLOCKS)
+_MATRIX = (
+    Timing.MATRIX_WIDE,
+    Timing.MATRIX_NARROW,
+    Timing.MATRIX_FOUR_BITS,
+    Timing.MATRIX_BLOCKS,
+)
 
 
 def workgroups_to_simulate(placement: Placement, wanted: int, recording: Recording) -> int:
@@ -327,8 +332,8 @@ def _of_memory(chip: Chip, footprint: Footprint, is_cdna: bool) -> Iterator[str]
         "Latencies of the caches and of memory are those that MT4G measured on an MI300X; how "
         "bandwidth is shared among compute units is assumed."
         if is_cdna
-        else "Latencies of the caches and of memory, and how bandwidth is shared among workgroup "
-        "processors, are assumed: traces exist of cold caches only."
+        else "Latencies of L2 and of memory, and how bandwidth is shared among workgroup "
+        "processors, are assumed: traces show hits of the first caches, and cold memory."
     )
     yield (
         f"The launch touches {about}{nbytes / 2**20:.3g} MiB; what "

@@ -18,6 +18,7 @@ __all__ = [
     "CDNA_PASSES",
     "PARAMETERS",
     "PASSES",
+    "RDNA3_PASSES",
     "Parameter",
     "Source",
     "issue_cycles",
@@ -66,6 +67,7 @@ PASSES: Mapping[Timing, int] = {
     Timing.DOUBLE: 32,
     Timing.MATRIX_WIDE: 16,
     Timing.MATRIX_NARROW: 8,
+    Timing.MATRIX_FOUR_BITS: 8,
     Timing.SALU: 1,
     Timing.SALU_MULTIPLY: 1,
     Timing.SALU_MULTIPLY_64: 1,
@@ -78,6 +80,15 @@ PASSES: Mapping[Timing, int] = {
     Timing.SCALAR_MEMORY: 1,
 }
 
+
+# The same of RDNA 3. WMMA: traces, and AMD's matrix instruction calculator; where sources share a
+# bank, "matrix bank conflict" comes on top.
+RDNA3_PASSES: Mapping[Timing, int] = {
+    **PASSES,
+    Timing.MATRIX_WIDE: 32,
+    Timing.MATRIX_NARROW: 32,
+    Timing.MATRIX_FOUR_BITS: 16,
+}
 
 # The same of CDNA, in wave64. MFMA: as its product says.
 CDNA_PASSES: Mapping[Timing, int] = {
@@ -126,6 +137,12 @@ PARAMETERS = _rows(
     ),
     Parameter(
         "transcendental dependency", 9, "cycles", _TRACES + "the same after v_rcp (about 30)"
+    ),
+    Parameter(
+        "matrix bank conflict",
+        0,
+        "cycles",
+        _TRACES + "a WMMA takes as long where all sources begin in one bank (discover_ops, 92)",
     ),
     Parameter(
         "matrix after valu",
@@ -209,6 +226,12 @@ PARAMETERS = _rows(
         _TRACES + "execution of SALU to SALU behind s_wait_alu "
         "sa_sdst(0), to scalar memory, and to VALU that uses SGPRs (270)",
     ),
+    Parameter(
+        "salu by register",
+        0,
+        "",
+        _TRACES + "VALU that uses SGPRs waits for SALU that writes any (44)",
+    ),
     Parameter("salu to memory", 6, "cycles", _TRACES + "execution to vector memory (16)"),
     Parameter("scc to branch", 5, "cycles", _TRACES + "execution to branch (335)"),
     Parameter(
@@ -264,6 +287,13 @@ PARAMETERS = _rows(
         "ds_load_b128 takes 6 cycles (r_32_32_16_2, 32)",
     ),
     Parameter(
+        "lds halves a stored dword",
+        3,
+        "half cycles",
+        "the same as of loads: no trace shows wide stores",
+        Source.ASSUMED,
+    ),
+    Parameter(
         "lds backlog",
         117,
         "cycles",
@@ -306,4 +336,5 @@ def issue_cycles(instruction: Instruction) -> int | None:
         return quantum * transfer_dwords(instruction)
     if traits.block_product is not None:
         return quantum * passes_of(instruction)
-    return (CDNA_PASSES if is_cdna else PASSES).get(traits.timing)
+    family = instruction.opcode.instruction_set.family
+    return {CDNA: CDNA_PASSES, "gfx11": RDNA3_PASSES}.get(family, PASSES).get(traits.timing)

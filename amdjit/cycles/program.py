@@ -157,7 +157,10 @@ class Step(IntEnum):
     # Of an MFMA: passes before the vector ALU may execute beside it; 0 if it may not.
     ALONE = 23
     LDS_CYCLES = 24  # of an access of LDS by 64 lanes without bank conflicts
-    COLUMNS = 25
+    SHARES_BANK = 25  # 1 for a WMMA of which two different sources begin in one bank of VGPRs
+    # 1 for a VALU instruction that writes a scalar register other than VCC, or would but for null.
+    WRITES_CARRY = 26
+    COLUMNS = 27
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -230,11 +233,15 @@ class _Table:
         row[Step.USES_SGPR] = _uses_sgpr(instruction, reads | writes)
         row[Step.READS_SGPR] = any(FIRST_SGPR <= register < 381 for register in reads)
         row[Step.WRITES_SGPR] = any(FIRST_SGPR <= register < 381 for register in writes)
+        row[Step.WRITES_CARRY] = row[Step.KIND] == Kind.VALU and (
+            any(FIRST_SGPR <= register < VCC for register in writes) or _writes_null(instruction)
+        )
         row[Step.SIZE] = instruction.size
         row[Step.CONDITION] = _condition(instruction)
         _describe_memory(row, instruction)
         _describe_idle(row, instruction)
         _describe_product(row, instruction)
+        row[Step.SHARES_BANK] = _shares_bank(instruction)
         self.steps.append(row)
         self.waits.append(_waits(instruction))
 
@@ -302,8 +309,10 @@ def _registers(instruction: Instruction) -> tuple[frozenset[int], frozenset[int]
 
 def _uses_sgpr(instruction: Instruction, registers: frozenset[int]) -> bool:
     """A carry that goes nowhere is an SGPR, too."""
-    if any(FIRST_SGPR <= register < VCC for register in registers):
-        return True
+    return any(FIRST_SGPR <= register < VCC for register in registers) or _writes_null(instruction)
+
+
+def _writes_null(instruction: Instruction) -> bool:
     return any(
         spec.role == "sdst" and isinstance(value, Register) and value.file is RegisterFile.NULL
         for spec, value in zip(instruction.opcode.operands, instruction.operands, strict=True)
@@ -344,7 +353,7 @@ def _describe_memory(row: list[int], instruction: Instruction) -> None:
 
 def transfer_dwords(instruction: Instruction) -> int:
     """Return the dwords of a lane that go to LDS or vector memory: addresses and data."""
-    dwords = _vector_dwords(instruction, "read")
+    dwords = _vector_dwords(instruction, "read", besides="vdst")
     if instruction.opcode.instruction_set.family == CDNA:
         # Addresses of 64 bits go as fast as those of 32 (traces: stores of 16 bytes to addresses
         # in registers are issued every 20 cycles, loads every 4).
@@ -355,13 +364,15 @@ def transfer_dwords(instruction: Instruction) -> int:
     return max(1, dwords)
 
 
-def _vector_dwords(instruction: Instruction, direction: str) -> int:
+def _vector_dwords(instruction: Instruction, direction: str, besides: str = "") -> int:
     return sum(
         value.dwords
         for spec, value in zip(instruction.opcode.operands, instruction.operands, strict=True)
         if isinstance(value, Register)
         and value.file is RegisterFile.VGPR
         and getattr(spec, direction)
+        # A load that leaves half of its result's register alone does not send it.
+        and spec.role != besides
     )
 
 
@@ -415,6 +426,21 @@ def _describe_product(row: list[int], instruction: Instruction) -> None:
     # AMD's matrix instruction calculator: from the fourth cycle on, of sparse ones the eighth.
     is_xdl = product.is_xdl(instruction.opcode.instruction_set.name)
     row[Step.ALONE] = (1 + product.sparse) * is_xdl
+
+
+# VGPRs are in as many banks, by number.
+_BANKS = 4
+
+
+def _shares_bank(instruction: Instruction) -> bool:
+    if instruction.traits.matrix is None:
+        return False
+    first = {
+        value.index
+        for spec, value in zip(instruction.opcode.operands, instruction.operands, strict=True)
+        if spec.role != "vdst" and isinstance(value, Register)
+    }
+    return len({index % _BANKS for index in first}) < len(first)
 
 
 def passes_of(instruction: Instruction) -> int:

@@ -29,7 +29,7 @@ __all__ = ["Program", "program_of"]
 
 Int64s = NDArray[np.int64]
 
-_MATRIX = (Timing.MATRIX_WIDE, Timing.MATRIX_NARROW)
+_MATRIX = (Timing.MATRIX_WIDE, Timing.MATRIX_NARROW, Timing.MATRIX_FOUR_BITS)
 _SLOW = (Timing.TRANSCENDENTAL, Timing.DOUBLE)
 _FRONT = (Kind.IMMEDIATE, Kind.WAIT)
 _COPIED = {
@@ -50,6 +50,7 @@ _COPIED = {
     Row.DEPENDENCIES: Step.DEPENDENCIES,
     Row.CONDITION: Step.CONDITION,
     Row.NEEDS_SOURCES: Step.NEEDS_SOURCES,
+    Row.WRITES_CARRY: Step.WRITES_CARRY,
 }
 
 
@@ -126,8 +127,12 @@ def _describe_units(
     result, stored = int(step[Step.RESULT]), int(step[Step.TRANSFER]) - 1
     row[Row.TRANSFER] *= halves
     row[Row.LDS_LATENCY] = int(values["lds load" if result else "lds store"])
-    row[Row.LDS_CYCLES] = _lds_cycles((result or stored) * halves, values)
+    row[Row.LDS_CYCLES] = _lds_cycles(result * halves, stored * halves, values)
     _describe_vector(row, table.reads(index), timing, values, halves)
+    conflict = int(step[Step.SHARES_BANK]) * int(values["matrix bank conflict"])
+    row[[Row.PASSES, Row.LAST_PASS]] += conflict
+    if values["salu by register"]:
+        row[Row.READS_SCALARS], row[Row.USES_SGPR] = row[Row.READS_SGPR], 0
 
 
 def _access(kind: Kind, step: NDArray[np.int32]) -> Access:
@@ -139,8 +144,10 @@ def _access(kind: Kind, step: NDArray[np.int32]) -> Access:
     return Access.LOAD
 
 
-def _lds_cycles(dwords: int, values: Mapping[str, float]) -> int:
-    return 1 if dwords <= 1 else dwords * int(values["lds halves a dword"]) // 2
+def _lds_cycles(result: int, stored: int, values: Mapping[str, float]) -> int:
+    name = "lds halves a dword" if result else "lds halves a stored dword"
+    dwords = result or stored
+    return 1 if dwords <= 1 else dwords * int(values[name]) // 2
 
 
 def _describe_vector(

@@ -174,7 +174,7 @@ class _Memory:
         template[Wave.KEPT : Wave.COUNTS + _COUNTS] = 0
         template[Wave.ISSUED] = NEVER
         template[Wave.FIRST_VALU : Wave.SALU_WROTE + 1] = NEVER
-        template[[Wave.SCC, Wave.SOURCES_READ]] = NEVER
+        template[[Wave.SCC, Wave.SOURCES_READ, Wave.WROTE_CARRY]] = NEVER
         template[[Wave.PLACE, Wave.NEXT_PLACE]] = -1
         template[Wave.HIDDEN_UNTIL] = ready_at(NEVER, "issue")
         template[Wave.RESULTS : Wave.SCALARS] = 2 * NEVER

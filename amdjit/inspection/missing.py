@@ -52,8 +52,8 @@ def _missing_code(target: Target, code: MachineCode | None) -> list[str]:
         found += _missing_times(target, code)
     elif target.isa[0] != 12:
         found.append(
-            f"Issue cycles and register banks of {target.name}: those that are shown were measured "
-            "on gfx12."
+            f"Register banks of {target.name}: those that are shown were measured on gfx12, issue "
+            "cycles on gfx1100 and gfx1151."
         )
     if code.wave_size > HALF_LANES and not is_gfx9:
         found.append("Issue cycles of a wave of 64 lanes: those that are shown are of 32 lanes.")

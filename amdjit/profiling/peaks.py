@@ -40,6 +40,12 @@ _OF_A_COMPUTE_UNIT = {
     "f16": 512,
     "f64": 4,
 }
+# AMD, RDNA 3 architecture; its WMMA has no fp8.
+_OF_RDNA3 = {
+    **{kind: count for kind, count in _OF_A_COMPUTE_UNIT.items() if not kind.startswith("fp8")},
+    **dict.fromkeys(("f16 matrix", "bf16 matrix", "i8 matrix"), 512),
+    "i4 matrix": 1024,
+}
 # CDNA 3 and 4 (rocprofiler-compute, analysis_configs of gfx942 and gfx950; AMD's matrix instruction
 # calculator). f32 in pairs.
 _OF_GFX942 = {
@@ -64,11 +70,23 @@ _OF_GFX950 = {
     "f16": 256,
     "f64": 128,
 }
-_OPERATIONS = {"gfx942": _OF_GFX942, "gfx950": _OF_GFX950}
+_OPERATIONS = {
+    "gfx1100": _OF_RDNA3,
+    "gfx1151": _OF_RDNA3,
+    "gfx942": _OF_GFX942,
+    "gfx950": _OF_GFX950,
+}
 
 
 # Bytes a second, from AMD's product pages and data sheets.
-_BANDWIDTHS = {"gfx1201": 640e9, "gfx1200": 320e9, "gfx942": 5.3e12, "gfx950": 8e12}
+_BANDWIDTHS = {
+    "gfx1201": 640e9,
+    "gfx1200": 320e9,
+    "gfx1100": 960e9,
+    "gfx1151": 256e9,
+    "gfx942": 5.3e12,
+    "gfx950": 8e12,
+}
 
 
 def _peaks(chip: Chip) -> Peaks:

@@ -10,7 +10,8 @@ from typing import Any
 
 from amdjit.cycles.cdna import CDNA_MEMORY, CDNA_OWN
 from amdjit.cycles.memory_parameters import MEMORY_PARAMETERS
-from amdjit.cycles.parameters import PARAMETERS, PASSES, Parameter
+from amdjit.cycles.parameters import PARAMETERS, PASSES, RDNA3_PASSES, Parameter
+from amdjit.cycles.rdna3 import RDNA3, RDNA35
 
 __all__ = ["ERRORS", "with_tables"]
 
@@ -29,6 +30,11 @@ def with_tables(text: str, table: Table) -> str:
     errors, cdna = (json.loads(path.read_text()) for path in (ERRORS, CDNA_ERRORS))
     tables = {
         "passes": lambda: _passes(table),
+        "families": lambda: _families(table, errors),
+        "rdna3_parameters": lambda: _parameters(table, RDNA3),
+        "rdna35_parameters": lambda: _parameters(
+            table, {name: row for name, row in RDNA35.items() if row != RDNA3[name]}
+        ),
         "parameters": lambda: _parameters(table, PARAMETERS),
         "memory_parameters": lambda: _parameters(table, MEMORY_PARAMETERS),
         "totals": lambda: _totals(table, errors),
@@ -44,8 +50,28 @@ def with_tables(text: str, table: Table) -> str:
 
 
 def _passes(table: Table) -> str:
-    rows = [(timing.value, str(cycles)) for timing, cycles in PASSES.items()]
-    return table(("class", "cycles"), rows)
+    rows = [
+        (timing.value, str(cycles), str(RDNA3_PASSES[timing])) for timing, cycles in PASSES.items()
+    ]
+    return table(("class", "cycles, RDNA 4", "cycles, RDNA 3"), rows)
+
+
+def _families(table: Table, errors: Mapping[str, Any]) -> str:
+    """The error of the sum by family and kind, of all traces and of those held out."""
+    rows = []
+    for family in dict.fromkeys(trace["family"] for trace in errors["traces"]):
+        of_family = [trace for trace in errors["traces"] if trace["family"] == family]
+        held = [trace for trace in of_family if trace["held_out"]]
+        for label, traces in ((family, of_family), (f"{family}, held out", held)):
+            rows.append((label, str(len(traces)), *(_of_sum(traces, kind) for kind in _KINDS)))
+    return table(("family", "traces", *_KINDS), rows)
+
+
+def _of_sum(traces: Iterable[Mapping[str, Any]], kind: str) -> str:
+    found = [trace["errors"][kind] for trace in traces if kind in trace["errors"]]
+    measured = sum(each["measured"] for each in found)
+    predicted = sum(each["predicted"] for each in found)
+    return f"{(predicted - measured) / measured:+.1%}" if measured else ""
 
 
 def _parameters(table: Table, parameters: Mapping[str, Parameter]) -> str:

@@ -183,7 +183,7 @@ def test_where_the_model_does_not_know_the_processor_the_static_score_ranks(
     threads: Any, tmp_path: Path
 ) -> None:
     kernel = tuned(tuned_kernels.double, threads, tmp_path)
-    with amdjit.use("emulator:gfx1100"):
+    with amdjit.use("emulator:gfx1103"):
         tuning = kernel.tune(tuned_kernels.grid)(*arrays(), N)
         assert tuning.by == "static"
         assert tuning.best.seconds is None

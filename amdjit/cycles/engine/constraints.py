@@ -162,6 +162,13 @@ def _valu(current: Current, latest: _Latest) -> None:
         )
         latest.cycle(f.add(current.wave.get(Wave.SALU_WROTE), waited), "SALU dependency")
 
+    with f.if_(current.flag(Row.READS_SCALARS)):
+        waited = current.parameter(Parameter.SALU_TO_VALU)
+        with f.loop(place=current.row.get(Row.READS)) as each:
+            each.leave_unless(f.compare("slt", each.place, current.row.get(Row.READS_END)))
+            element = current.element(current.wave, Wave.SCALARS, current.register(each.place))
+            latest.cycle(f.add(current.load(element), waited), "SALU dependency")
+            each.again(place=f.add(each.place, i64(1)))
     with f.if_(current.flag(Row.AT_ISSUE)):
         latest.cycle(sources_of(current), "VALU dependency")
     with f.if_(current.flag(Row.IS_SCALAR_RESULT)):
@@ -216,6 +223,7 @@ def _salu(current: Current, latest: _Latest) -> None:
         latest.after(Wave.SALU_WROTE, Parameter.SALU_DONE, "SALU dependency")
     with f.if_(current.flag(Row.WRITES_SGPR)):
         latest.after(Wave.READ_SGPR, Parameter.SALU_AFTER_VALU_READ, "VALU dependency")
+        latest.after(Wave.WROTE_CARRY, Parameter.VALU_DONE, "VALU dependency")
     done = current.parameter(Parameter.VALU_DONE)
     with f.loop(place=current.row.get(Row.READS)) as each:
         each.leave_unless(f.compare("slt", each.place, current.row.get(Row.READS_END)))

@@ -103,6 +103,7 @@ def _valu(current: Current, cycle: Value) -> None:
         (Row.READS_SGPR, Wave.READ_SGPR),
         (Row.WRITES_VCC, Wave.WROTE_VCC),
         (Row.WRITES_SGPR, Wave.WROTE_SGPR),
+        (Row.WRITES_CARRY, Wave.WROTE_CARRY),
     ):
         wave.set(field, f.select(current.flag(column), at, wave.get(field)))
     count = wave.get(Wave.SCALAR_COUNT)
@@ -216,9 +217,9 @@ def transfer(current: Current, cycle: Value) -> None:
 def _memory(current: Current, begin: Value) -> None:
     """Take operands to memory, from `begin` on."""
     f, shared = current.f, current.shared()
-    start = _accepted(current, greater(f, begin, shared.get(Shared.MEMORY_PATH)))
+    start = _accepted(current, greater(f, begin, shared.get(Shared.PATH)))
     end = f.add(start, current.row.get(Row.TRANSFER))
-    shared.set(Shared.MEMORY_PATH, end)
+    shared.set(Shared.PATH, end)
     _note(current, start, end, Unit.MEMORY_COUNT, Unit.MEMORY_ENDS)
     _count(current, _complete(current, end))
 
@@ -229,11 +230,11 @@ def _lds(current: Current, begin: Value) -> None:
     cycles = _lds_cycles(current)
     free = shared.get(Shared.LDS_FREE)
     backlog = f.sub(f.add(free, cycles), current.parameter(Parameter.LDS_BACKLOG))
-    start = greater(f, begin, shared.get(Shared.LDS_PATH), backlog)
+    start = greater(f, begin, shared.get(Shared.PATH), backlog)
     end = f.add(start, row.get(Row.TRANSFER))
     served = f.add(greater(f, f.add(end, row.get(Row.LDS_LATENCY)), free), cycles)
     shared.set(Shared.LDS_FREE, served)
-    shared.set(Shared.LDS_PATH, end)
+    shared.set(Shared.PATH, end)
     _note(current, start, end, Unit.LDS_COUNT, Unit.LDS_ENDS)
     _count(current, f.sub(served, i64(1)))
 

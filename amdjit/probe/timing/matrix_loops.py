@@ -29,7 +29,7 @@ _WMMA = (
     (Timing.MATRIX_WIDE, "v_wmma_f32_16x16x16_f16"),
     (Timing.MATRIX_WIDE, "v_wmma_f32_16x16x16_bf16"),
     (Timing.MATRIX_NARROW, "v_wmma_i32_16x16x16_iu8"),
-    (Timing.MATRIX_NARROW, "v_wmma_i32_16x16x16_iu4"),
+    (Timing.MATRIX_FOUR_BITS, "v_wmma_i32_16x16x16_iu4"),
     (Timing.MATRIX_NARROW, "v_wmma_f32_16x16x16_fp8_fp8"),
 )
 # The dwords of A and B in a wave of 32 lanes, on gfx12 and on gfx11, where both halves of the wave
