@@ -51,9 +51,12 @@ def may_read_masks_before_addresses(target: Target, wave_size: int) -> bool:
 
 def without_noinline(llvm_text: str) -> str:
     """Return IR before optimisation in which no function refuses to become part of its callers:
-    without `noinline`, and without `optnone`, which would need it."""
+    without `noinline`, and without `optnone`, which would need it. Something has to stand there,
+    since a group of attributes may not be empty."""
     return "\n".join(
-        _STAYS_APART.sub("", line) if line.startswith(("define ", "attributes #")) else line
+        _STAYS_APART.sub("inlinehint", line)
+        if line.startswith(("define ", "attributes #"))
+        else line
         for line in llvm_text.split("\n")
     )
 
