@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.expressions import floats as fx
-from amdjit.emulator.expressions.float_extremes import EXTREMES, older
-from amdjit.emulator.expressions.nans import converted_nan, fused_nan, settled, with_nans
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.operation import Emitter, scalar_ops
 from amdjit.emulator.wave.frame import Frame
 from amdjit.isa import integer_expressions as ix
+from amdjit.isa.floats import expressions as fx
+from amdjit.isa.floats.extremes import EXTREMES, older
+from amdjit.isa.floats.nans import converted_nan, fused_nan, settled, with_nans
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.integer_rows import SCALAR_PAIR_ROWS, SCALAR_ROWS, TESTED_SCALAR_ROWS, Pair
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.expressions.scaled_floats import MANTISSAS, SMALL_FLOATS, scale_of
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.instructions.scaled.native import Narrowing, Widening
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.floats.scaled import MANTISSAS, SMALL_FLOATS, scale_of
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.integer_expressions import next_random
 from amdjit.isa.register_numbers import vector_number

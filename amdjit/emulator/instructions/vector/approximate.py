@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.host.builder import LANES, Builder, Value, constant, is_float, vector
 from amdjit.emulator.host.function import FALSE, V32, NativeFunction
 from amdjit.emulator.host.native_sources import Source, Variant
 from amdjit.isa.approximation_tables import Rows
 from amdjit.isa.approximations import SINGLE_RULES, Rule, power_of_two_half
+from amdjit.isa.floats import expressions as fx
 
 _SINGLE = vector("float")
 

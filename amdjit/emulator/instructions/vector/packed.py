@@ -5,11 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.expressions import floats as fx
-from amdjit.emulator.expressions.elements import single_to_brain
-from amdjit.emulator.expressions.float_extremes import EXTREMES, older
-from amdjit.emulator.expressions.nans import converted_nan, fused_nan, with_nans
-from amdjit.emulator.expressions.scaled_floats import BRAIN, HALF, narrow
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.long_expressions import call_long
 from amdjit.emulator.instructions.operation import (
@@ -20,6 +15,11 @@ from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import modify_input
 from amdjit.isa import integer_expressions as ix
+from amdjit.isa.floats import expressions as fx
+from amdjit.isa.floats.elements import single_to_brain
+from amdjit.isa.floats.extremes import EXTREMES, older
+from amdjit.isa.floats.nans import converted_nan, fused_nan, with_nans
+from amdjit.isa.floats.scaled import BRAIN, HALF, narrow
 from amdjit.isa.instruction import InlineConstant, Instruction, Operand, Register
 from amdjit.isa.register_numbers import is_vector, scalar_slot, vector_number
 

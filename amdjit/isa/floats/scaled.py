@@ -23,8 +23,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.expressions.elements import half_to_single, single_to_brain, single_to_half
-from amdjit.emulator.host.builder import Builder, Value
+from amdjit.isa.arithmetic import Arithmetic, Value
+from amdjit.isa.floats.elements import half_to_single, single_to_brain, single_to_half
 
 # The exponent biases of a scale (OCP MX: E8M0) and of f64, and the bits of f64's mantissa.
 SCALE_BIAS = 127
@@ -70,14 +70,14 @@ _WIDE_NANS: Mapping[str, tuple[int, int]] = {
 }
 
 
-def scale_of(b: Builder, value: Value) -> Value:
+def scale_of(b: Arithmetic, value: Value) -> Value:
     """Return the scale's exponent, 0 to 255, of the f32 that an instruction names: the rest of it
     does not count."""
     return b.mask(b.shift("lshr", b.bitcast(value, "i32"), 23), 8)
 
 
 def narrow(
-    b: Builder,
+    b: Arithmetic,
     value: Value,
     form: SmallFloat,
     *,
@@ -113,7 +113,7 @@ def narrow(
     return b.or_(code, b.shift("shl", sign, form.bits - 1))
 
 
-def _rounded(b: Builder, steps: Value, random: Value | None, cut: int) -> Value:
+def _rounded(b: Arithmetic, steps: Value, random: Value | None, cut: int) -> Value:
     """Return doubles as i32; more than any format has may come out as anything larger."""
     bound = b.const(steps, 2.0 ** (30 - cut))
     if random is None:
@@ -123,33 +123,33 @@ def _rounded(b: Builder, steps: Value, random: Value | None, cut: int) -> Value:
     return b.shift("lshr", b.add(fixed, b.shift("lshr", random, 32 - cut)), cut)
 
 
-def _least(b: Builder, value: Value, bound: Value) -> Value:
+def _least(b: Arithmetic, value: Value, bound: Value) -> Value:
     """Return the smaller number, the bound for a NaN."""
     return b.select(b.compare("olt", value, bound), value, bound)
 
 
-def _or_largest(b: Builder, code: int, largest: Value, clamps: bool | Value) -> Value:
+def _or_largest(b: Arithmetic, code: int, largest: Value, clamps: bool | Value) -> Value:
     if isinstance(clamps, Value):
         return b.select(clamps, largest, b.const(largest, code))
     return largest if clamps else b.const(largest, code)
 
 
-def _is_nan(b: Builder, value: Value, scale: Value | None) -> Value:
+def _is_nan(b: Arithmetic, value: Value, scale: Value | None) -> Value:
     nan = b.compare("uno", value, value)
     return nan if scale is None else b.or_(nan, _is_nan_scale(b, scale))
 
 
-def _is_nan_scale(b: Builder, scale: Value) -> Value:
+def _is_nan_scale(b: Arithmetic, scale: Value) -> Value:
     return b.compare("eq", scale, b.const(scale, 255))
 
 
-def _power(b: Builder, exponent: Value) -> Value:
+def _power(b: Arithmetic, exponent: Value) -> Value:
     """Return 2**n as double for i32 lanes within the normal numbers."""
     wide = b.resize(b.add(exponent, b.const(exponent, _DOUBLE_BIAS)), 64)
     return b.bitcast(b.shift("shl", wide, _DOUBLE_MANTISSA), "double")
 
 
-def widen(b: Builder, code: Value, form: SmallFloat, scale: Value, to: str) -> Value:
+def widen(b: Arithmetic, code: Value, form: SmallFloat, scale: Value, to: str) -> Value:
     """Return the low bits of i32 lanes times 2**(scale - 127) as bits of f32, f16 or bf16, in i32
     lanes."""
     magnitude = b.mask(code, form.bits - 1)
@@ -175,7 +175,7 @@ def widen(b: Builder, code: Value, form: SmallFloat, scale: Value, to: str) -> V
     return b.or_(bits, b.shift("shl", sign, sign_place))
 
 
-def _is_nan_code(b: Builder, magnitude: Value, form: SmallFloat, scale: Value) -> Value:
+def _is_nan_code(b: Arithmetic, magnitude: Value, form: SmallFloat, scale: Value) -> Value:
     nan = _is_nan_scale(b, scale)
     last = max(form.largest, form.infinity if form.infinity != form.nan else 0)
     if form.nan == form.largest:
@@ -183,14 +183,14 @@ def _is_nan_code(b: Builder, magnitude: Value, form: SmallFloat, scale: Value) -
     return b.or_(nan, b.compare("ugt", magnitude, b.const(magnitude, last)))
 
 
-def _single_bits(b: Builder, value: Value) -> Value:
+def _single_bits(b: Arithmetic, value: Value) -> Value:
     return b.bitcast(value, "i32")
 
 
 _NARROWED = {"f32": _single_bits, "f16": single_to_half, "bf16": single_to_brain}
 
 
-def to_single(b: Builder, lanes: Value, kind: str) -> Value:
+def to_single(b: Arithmetic, lanes: Value, kind: str) -> Value:
     """Return the low bits of i32 lanes, f32, f16 or bf16, as f32: exactly."""
     if kind == "f32":
         return b.bitcast(lanes, "float")

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from amdjit.emulator.host.builder import Builder, Value, like
+from amdjit.isa.arithmetic import Arithmetic, Value, like
 
-Convert = Callable[[Builder, Value], Value]
+Convert = Callable[[Arithmetic, Value], Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,22 +21,22 @@ class Element:
     narrow: Convert
 
 
-def half_to_single(b: Builder, lanes: Value) -> Value:
+def half_to_single(b: Arithmetic, lanes: Value) -> Value:
     """Convert the low 16 bits from half precision."""
     return b.convert("fpext", b.bitcast(b.resize(lanes, 16), "half"), "float")
 
 
-def single_to_half(b: Builder, value: Value) -> Value:
+def single_to_half(b: Arithmetic, value: Value) -> Value:
     """Convert to half precision, rounding to nearest even."""
     return b.resize(b.bitcast(b.convert("fptrunc", value, "half"), "i16"), 32)
 
 
-def brain_to_single(b: Builder, lanes: Value) -> Value:
+def brain_to_single(b: Arithmetic, lanes: Value) -> Value:
     """Convert the low 16 bits from bfloat16."""
     return b.bitcast(b.shift("shl", lanes, 16), "float")
 
 
-def single_to_brain(b: Builder, value: Value) -> Value:
+def single_to_brain(b: Arithmetic, value: Value) -> Value:
     """Convert to bfloat16, rounding to nearest even; a NaN stays one."""
     bits = b.bitcast(value, "i32")
     odd = b.mask(b.shift("lshr", bits, 16), 1)
@@ -45,7 +45,7 @@ def single_to_brain(b: Builder, value: Value) -> Value:
     return b.select(b.compare("uno", value, value), quiet, rounded)
 
 
-def fp8_to_single(b: Builder, lanes: Value) -> Value:
+def fp8_to_single(b: Arithmetic, lanes: Value) -> Value:
     """Convert the low 8 bits from OCP E4M3: half precision has the same bits with another bias;
     0x7f is NaN."""
     byte = b.mask(lanes, 8)
@@ -58,12 +58,12 @@ def fp8_to_single(b: Builder, lanes: Value) -> Value:
     return b.select(b.compare("eq", magnitude, b.const(byte, 0x7F)), nan, number)
 
 
-def bf8_to_single(b: Builder, lanes: Value) -> Value:
+def bf8_to_single(b: Arithmetic, lanes: Value) -> Value:
     """Convert the low 8 bits from OCP E5M2, the upper byte of half precision."""
     return half_to_single(b, b.shift("shl", b.mask(lanes, 8), 8))
 
 
-def fnuz_to_single(b: Builder, lanes: Value, exponent_bits: int) -> Value:
+def fnuz_to_single(b: Arithmetic, lanes: Value, exponent_bits: int) -> Value:
     """Convert the low 8 bits from E4M3 or E5M2 as gfx942 has them: the bias is one larger, and the
     bits of -0 are NaN (CDNA 3 ISA, 7.2)."""
     fraction = 7 - exponent_bits
@@ -85,7 +85,7 @@ def _small(bits: int, mantissa: int, bias: int) -> Convert:
     """Convert a format without infinities and NaNs: half precision has the same bits with another
     bias."""
 
-    def widen(b: Builder, lanes: Value) -> Value:
+    def widen(b: Arithmetic, lanes: Value) -> Value:
         sign = b.mask(b.shift("lshr", lanes, bits - 1), 1)
         magnitude = b.shift("shl", b.mask(lanes, bits - 1), 10 - mantissa)
         scaled = half_to_single(b, b.or_(b.shift("shl", sign, 15), magnitude))
@@ -95,7 +95,7 @@ def _small(bits: int, mantissa: int, bias: int) -> Convert:
 
 
 def _integer(bits: int, signed: bool) -> Convert:
-    def widen(b: Builder, lanes: Value) -> Value:
+    def widen(b: Arithmetic, lanes: Value) -> Value:
         narrow = b.resize(lanes, bits)
         wide = b.resize(narrow, 32, signed)
         return b.cast("sitofp", wide, like(lanes.type, "float"))
@@ -103,7 +103,7 @@ def _integer(bits: int, signed: bool) -> Convert:
     return widen
 
 
-def _refuse(b: Builder, value: Value) -> Value:
+def _refuse(b: Arithmetic, value: Value) -> Value:
     raise AssertionError("this element type is never a result")
 
 

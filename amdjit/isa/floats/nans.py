@@ -6,24 +6,18 @@ infinity produces that one even if the addend is a NaN. Measured on gfx1201 for 
 V_DIV_SCALE, V_DIV_FIXUP (bjacob/goc, `tests/div_fmas_hardware.h` and its neighbours), V_FMA_F16,
 V_FRACT and V_FREXP_MANT; AMD's emulator rocjitsu does the same everywhere (ROCm/rocm-systems,
 `shared/fp_mode.h`, `shared/rounding.h`).
-
-Results are compared with themselves, and only if some lane holds a NaN is the right one computed:
-
-    %r = fadd <32 x float> %x, %y
-    br i1 %any, label %nan.1, label %end.2
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from amdjit.emulator.host.builder import (
-    Builder,
+from amdjit.isa.arithmetic import (
+    Arithmetic,
     Value,
     bits_of,
     element_of,
     is_float,
-    lanes_of,
     like,
 )
 from amdjit.isa.integer_expressions import Expression
@@ -32,32 +26,30 @@ from amdjit.isa.integer_expressions import Expression
 _FRACTION = {16: 10, 32: 23, 64: 52}
 QUIET_BIT = {width: 1 << bits - 1 for width, bits in _FRACTION.items()}
 _ELEMENTS = {16: "half", 32: "float", 64: "double"}
-# The weights of a branch that is taken where there are NaNs.
-RARELY = (1, 2000)
 
 # Computes the bits of a result's NaN from the operands.
-Rule = Callable[[Builder, Sequence[Value]], Value]
+Rule = Callable[[Arithmetic, Sequence[Value]], Value]
 
 
-def bits(b: Builder, x: Value) -> Value:
+def bits(b: Arithmetic, x: Value) -> Value:
     """Return a float's bits."""
     return b.bitcast(x, f"i{bits_of(x.type)}")
 
 
-def quieted(b: Builder, x: Value) -> Value:
+def quieted(b: Arithmetic, x: Value) -> Value:
     """Return the bits of a NaN, made quiet."""
     raw = bits(b, x)
     return b.or_(raw, b.const(raw, QUIET_BIT[bits_of(x.type)]))
 
 
-def invalid(b: Builder, shape: Value) -> Value:
+def invalid(b: Arithmetic, shape: Value) -> Value:
     """Return the bits of the NaN that numbers produce; `shape`: a float of the type."""
     width = bits_of(shape.type)
     raw = Value(like(shape.type, f"i{width}"), "")
     return b.const(raw, (1 << width) - QUIET_BIT[width])
 
 
-def is_nan(b: Builder, x: Value) -> Value:
+def is_nan(b: Arithmetic, x: Value) -> Value:
     """Return where a float is a NaN."""
     if element_of(x.type) != "half":
         return b.compare("uno", x, x)
@@ -66,7 +58,7 @@ def is_nan(b: Builder, x: Value) -> Value:
     return b.compare("ugt", magnitude, b.const(magnitude, 0x7C00))
 
 
-def first_nan(b: Builder, operands: Sequence[Value]) -> Value:
+def first_nan(b: Arithmetic, operands: Sequence[Value]) -> Value:
     """Return the first NaN, made quiet, or the invalid one if there is none."""
     floats = [x for x in operands if is_float(x.type)]
     result = invalid(b, floats[0])
@@ -75,14 +67,14 @@ def first_nan(b: Builder, operands: Sequence[Value]) -> Value:
     return result
 
 
-def fused_nan(b: Builder, operands: Sequence[Value]) -> Value:
+def fused_nan(b: Arithmetic, operands: Sequence[Value]) -> Value:
     """Return the NaN of x * y + z: an invalid product comes before the addend."""
     x, y, z = operands
     product = is_nan(b, _wide(b, "fmul", x, y))
     return b.select(product, first_nan(b, [x, y]), first_nan(b, [z]))
 
 
-def _wide(b: Builder, operation: str, x: Value, y: Value) -> Value:
+def _wide(b: Arithmetic, operation: str, x: Value, y: Value) -> Value:
     """Compute halves in single precision."""
     if element_of(x.type) == "half":
         x, y = (b.convert("fpext", v, "float") for v in (x, y))
@@ -92,7 +84,7 @@ def _wide(b: Builder, operation: str, x: Value, y: Value) -> Value:
 def converted_nan(element: str) -> Rule:
     """Return the rule of conversions: the sign and the leading bits of the fraction are kept."""
 
-    def rule(b: Builder, operands: Sequence[Value]) -> Value:
+    def rule(b: Arithmetic, operands: Sequence[Value]) -> Value:
         source, width = bits_of(operands[0].type), {"half": 16, "float": 32, "double": 64}[element]
         raw = quieted(b, operands[0])
         fraction = _FRACTION[width]
@@ -112,70 +104,26 @@ def converted_nan(element: str) -> Rule:
     return rule
 
 
-def settled(b: Builder, result: Value, operands: Sequence[Value], rule: Rule = first_nan) -> Value:
+def settled(
+    b: Arithmetic, result: Value, operands: Sequence[Value], rule: Rule = first_nan
+) -> Value:
     """Return a result with the NaNs that the rule derives from the operands."""
-    element = element_of(result.type)
-    if lanes_of(result.type) is not None and b.unchecked is not None:
-        if rule in _PROPAGATING:
-            for x in operands:
-                b.unchecked.pop(x.text, None)
-        b.unchecked[result.text] = result
-        return result
-    raw = bits(b, result)
-    if lanes_of(result.type) is None or b.is_exact:
-        return b.bitcast(b.select(is_nan(b, result), rule(b, operands), raw), element)
-    before = b.current
-    with b.if_(any_nan(b, [result]), RARELY, "nan"):
-        corrected = b.select(is_nan(b, result), rule(b, operands), raw)
-        found = b.current
-    joined = b.phi(raw.type, (raw, before), (corrected, found))
-    return b.bitcast(joined, element)
+
+    def correct() -> Value:
+        return b.select(is_nan(b, result), rule(b, operands), bits(b, result))
+
+    return b.corrected(result, correct, operands if rule in _PROPAGATING else ())
 
 
 # Under these rules, a NaN among the operands is one in the result.
 _PROPAGATING = (first_nan, fused_nan)
 
 
-def any_nan(b: Builder, results: Sequence[Value], active: Value | None = None) -> Value:
-    """Return whether any lane of any of the floats is a NaN; `active`: the lanes that count, None
-    for all.
-
-    The test is "all are numbers" because hosts with mask registers combine comparisons by `and` at
-    no cost.
-    """
-    numbers: dict[str, Value] = {}
-    for x in results:
-        lanes = _numbers(b, x, whole=active is not None)
-        known = numbers.get(lanes.type)
-        numbers[lanes.type] = lanes if known is None else b.and_(known, lanes)
-    found = None
-    for lanes in numbers.values():
-        counted = b.or_(lanes, b.not_(active)) if active else lanes
-        word = b.cast("bitcast", counted, f"i{lanes_of(lanes.type)}")
-        one = b.compare("ne", word, b.const(word, -1))
-        found = one if found is None else b.or_(found, one)
-    assert found is not None
-    return found
-
-
-def _numbers(b: Builder, x: Value, whole: bool) -> Value:
-    """Return where lanes are not NaN; unless `whole`, one comparison covers both halves of a
-    vector."""
-    if element_of(x.type) == "half":
-        magnitude = b.mask(bits(b, x), 15)
-        return b.compare("ule", magnitude, b.const(magnitude, 0x7C00))
-    if whole:
-        return b.compare("ord", x, x)
-    middle = (lanes_of(x.type) or 0) // 2
-    low, high = (b.shuffle(x, x, range(start, start + middle)) for start in (0, middle))
-    return b.compare("ord", low, high)
-
-
 def with_nans(expression: Expression, rule: Rule = first_nan) -> Expression:
     """Return an expression whose NaNs follow a rule on its operands, in the order of the
     instruction."""
 
-    def with_rule(b: Builder, *operands: Value) -> Value:
+    def with_rule(b: Arithmetic, *operands: Value) -> Value:
         return settled(b, expression(b, *operands), operands, rule)
 
     return with_rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.host.builder import Builder, Value
+from amdjit.isa.arithmetic import Arithmetic, Value
 
 # By the ISA's name; `n` is "not", which includes NaNs.
 FLOAT_PREDICATES: Mapping[str, str] = {
@@ -35,7 +35,7 @@ def predicate_of(name: str, code: str) -> str:
     return ("s" if code[0] == "i" else "u") + name
 
 
-def compare(b: Builder, predicate: str, left: Value, right: Value) -> Value:
+def compare(b: Arithmetic, predicate: str, left: Value, right: Value) -> Value:
     """Compare; half precision through single."""
     if "half" in left.type:
         left, right = (b.convert("fpext", v, "float") for v in (left, right))

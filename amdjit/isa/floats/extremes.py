@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.expressions.comparisons import compare
-from amdjit.emulator.expressions.nans import QUIET_BIT, bits, is_nan, quieted
-from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of
+from amdjit.isa.arithmetic import Arithmetic, Value, bits_of, element_of
+from amdjit.isa.floats.comparisons import compare
+from amdjit.isa.floats.nans import QUIET_BIT, bits, is_nan, quieted
 from amdjit.isa.integer_expressions import Expression, chain
 
 
-def _quieted(b: Builder, x: Value) -> Value:
+def _quieted(b: Arithmetic, x: Value) -> Value:
     return b.bitcast(quieted(b, x), element_of(x.type))
 
 
-def _of_numbers(b: Builder, greater: bool, x: Value, y: Value) -> Value:
+def _of_numbers(b: Arithmetic, greater: bool, x: Value, y: Value) -> Value:
     """Return the smaller or greater operand, y if one is NaN; -0 is smaller than +0."""
     chosen = b.select(compare(b, "ogt" if greater else "olt", x, y), x, y)
     both = b.and_ if greater else b.or_
@@ -32,7 +32,7 @@ def number(greater: bool) -> Expression:
     returned, made quiet."""
     name = "maximumnum" if greater else "minimumnum"
 
-    def expression(b: Builder, x: Value, y: Value) -> Value:
+    def expression(b: Arithmetic, x: Value, y: Value) -> Value:
         is_half = element_of(x.type) == "half"
         left, right = (b.convert("fpext", v, "float") if is_half else v for v in (x, y))
         # The host's instructions handle all but two NaNs; that case is detected in parallel with
@@ -50,14 +50,14 @@ def extreme(greater: bool) -> Expression:
     """Return minimum or maximum: NaN wins over a number; of two the first, made quiet (a gfx1201;
     the ISA prefers a signalling one)."""
 
-    def expression(b: Builder, x: Value, y: Value) -> Value:
+    def expression(b: Arithmetic, x: Value, y: Value) -> Value:
         result = b.select(is_nan(b, y), _quieted(b, y), _of_numbers(b, greater, x, y))
         return b.select(is_nan(b, x), _quieted(b, x), result)
 
     return expression
 
 
-def _is_signalling(b: Builder, x: Value) -> Value:
+def _is_signalling(b: Arithmetic, x: Value) -> Value:
     raw = bits(b, x)
     quiet_bit = b.const(raw, QUIET_BIT[bits_of(x.type)])
     return b.and_(is_nan(b, x), b.compare("eq", b.and_(raw, quiet_bit), b.const(raw, 0)))
@@ -72,7 +72,7 @@ def older(greater: bool, quiets: bool) -> Expression:
     """
     of_numbers = number(greater)
 
-    def expression(b: Builder, x: Value, y: Value) -> Value:
+    def expression(b: Arithmetic, x: Value, y: Value) -> Value:
         result = of_numbers(b, x, y)
         if not quiets:
             return b.select(b.and_(is_nan(b, x), is_nan(b, y)), x, result)
@@ -95,7 +95,7 @@ def median_of(low: Expression, high: Expression) -> Expression:
     """Return the median of three floats, where -0 is smaller than +0 (captured on a gfx1201); if
     one is NaN, the smallest by `low` (V_MED3_NUM)."""
 
-    def expression(b: Builder, x: Value, y: Value, z: Value) -> Value:
+    def expression(b: Arithmetic, x: Value, y: Value, z: Value) -> Value:
         middle = high(b, low(b, x, y), low(b, high(b, x, y), z))
         unordered = b.or_(compare(b, "uno", x, y), compare(b, "uno", z, z))
         return b.select(unordered, chain(low, low)(b, x, y, z), middle)

@@ -3,10 +3,11 @@ gfx942's, FNUZ."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from amdjit.emulator.host.builder import Builder, Value
+from amdjit.isa.arithmetic import Arithmetic, Value
+from amdjit.isa.floats.elements import Convert, bf8_to_single, fp8_to_single
+from amdjit.isa.floats.nans import bits, invalid
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,12 @@ _KINDS = {
 
 
 def single_to_fp8(
-    b: Builder, value: Value, kind: str, random: Value | None, clamps: bool | Value = False
+    b: Arithmetic,
+    value: Value,
+    random: Value | None = None,
+    *,
+    kind: str,
+    clamps: bool | Value = False,
 ) -> Value:
     """Return the 8 bits in i32 lanes: rounded to nearest even, or by adding the upper bits of
     `random`.
@@ -49,8 +55,8 @@ def single_to_fp8(
     clamps: finite values do not overflow (an i1 if that is only known at run time).
     """
     form = _KINDS[kind]
-    bits = b.bitcast(value, "i32")
-    sign = b.shift("lshr", b.and_(bits, b.const(bits, 0x80000000)), 24)
+    raw = bits(b, value)
+    sign = b.shift("lshr", b.and_(raw, b.const(raw, 0x80000000)), 24)
     magnitude = b.intrinsic("fabs", value)
     # Adding 2**(23 - mantissa) ulps' worth moves the format's last bit to the last bit of single
     # precision: below the smallest normal number that place is fixed, above it, it follows the
@@ -80,12 +86,12 @@ def single_to_fp8(
     return b.select(b.compare("uno", value, value), b.const(code, form.nan), signed)
 
 
-def fnuz_to_single(kind: str) -> Callable[[Builder, Value], Value]:
+def fnuz_to_single(kind: str) -> Convert:
     """Return the conversion of the low 8 bits from FNUZ: single precision has the same bits with
     another bias. That 0x80 becomes the positive NaN without a payload is an assumption."""
     form = _KINDS[kind]
 
-    def widen(b: Builder, lanes: Value) -> Value:
+    def widen(b: Arithmetic, lanes: Value) -> Value:
         byte = b.mask(lanes, 8)
         scaled = b.bitcast(b.shift("shl", b.mask(byte, 7), 23 - form.mantissa), "float")
         number = b.binary("fmul", scaled, b.const(scaled, 2.0 ** (127 - form.bias)))
@@ -97,7 +103,7 @@ def fnuz_to_single(kind: str) -> Callable[[Builder, Value], Value]:
     return widen
 
 
-def _stochastic(b: Builder, scaled: Value, random: Value, form: _Format) -> Value:
+def _stochastic(b: Arithmetic, scaled: Value, random: Value, form: _Format) -> Value:
     """Add as many of the upper random bits as single precision has more bits than the format (RDNA
     4 ISA, V_CVT_SR_FP8_F32); what numbers below the normal ones have more is cut first."""
     cut = 23 - form.mantissa
@@ -107,3 +113,26 @@ def _stochastic(b: Builder, scaled: Value, random: Value, form: _Format) -> Valu
     total = b.add(units, b.shift("lshr", random, 32 - cut))
     up = b.convert("uitofp", b.shift("lshr", total, cut), "float")
     return b.binary("fadd", below, up)
+
+
+def pair_to_fp8(
+    b: Arithmetic, x: Value, y: Value, *, kind: str, clamps: bool | Value = False
+) -> Value:
+    """Return two codes as i16, the first one low."""
+    low, high = (single_to_fp8(b, source, kind=kind, clamps=clamps) for source in (x, y))
+    return b.resize(b.or_(low, b.shift("shl", high, 8)), 16)
+
+
+def _with_one_nan(widen: Convert) -> Convert:
+    """Return a conversion to single precision whose NaNs are all the negative one without a payload
+    (captured on a gfx1201)."""
+
+    def expression(b: Arithmetic, lanes: Value) -> Value:
+        value = widen(b, lanes)
+        nan = b.select(b.compare("uno", value, value), invalid(b, value), bits(b, value))
+        return b.bitcast(nan, "float")
+
+    return expression
+
+
+FP8_TO_SINGLE, BF8_TO_SINGLE = _with_one_nan(fp8_to_single), _with_one_nan(bf8_to_single)
