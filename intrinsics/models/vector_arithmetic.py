@@ -113,8 +113,9 @@ def _rows() -> Iterator[tuple[str, Row]]:
         compute = partial(_double, f"v_{name}_f64")
         yield f"v_{name}_f64", Row({}, _DOUBLES, "f64", compute)
     for known, names in _EXACT:
-        is_measured = known.certainty == "measured"
-        row = Row({"gfx1201": known}, _ELSEWHERE) if is_measured else Row({}, known)
+        # What nobody captured is not better known of gfx1201 than of others.
+        is_captured = known.open != _ELSEWHERE.open
+        row = Row({"gfx1201": known}, _ELSEWHERE) if is_captured else Row({}, known)
         yield from ((name, row) for name in names.split())
 
 
@@ -317,7 +318,9 @@ def _opcode(mnemonic: str, processor: Target) -> Opcode | None:
     except KeyError:
         return None
     row = ROWS.get(opcode.traits.operation)
-    return None if row is None or row.compute is not None else opcode
+    # Halves of two instructions at once are those instructions.
+    is_other = row is None or row.compute is not None or opcode.encoding.startswith("VOPD")
+    return None if is_other else opcode
 
 
 def _names(processor: Target) -> list[str]:
