@@ -89,10 +89,11 @@ def vector_ops(rows: Rows) -> dict[str, VectorOp]:
 @dataclass(frozen=True, slots=True)
 class ScalarOp:
     """A SALU instruction with one result. tests_result: SCC becomes whether the result is not 0;
-    other instructions leave SCC alone."""
+    other instructions leave SCC alone. tiny: see `Row`."""
 
     expression: Expression
     tests_result: bool = False
+    tiny: Expression | None = None
 
     def __call__(self, frame: Frame, instruction: Instruction) -> None:
         """Emit the instruction."""
@@ -101,6 +102,9 @@ class ScalarOp:
         ]
         result = self.expression(frame.builder, *operands)
         result = frame.without_overflow(result, operands, instruction)
+        if self.tiny is not None:
+            is_tiny = partial(self.tiny, frame.builder, *operands)
+            result = frame.without_tiny(result, is_tiny, instruction)
         result = frame.flushed_result(result, instruction)
         frame.write_scalar(instruction.operands[0], result)
         if self.tests_result:
