@@ -119,6 +119,10 @@ def _rows() -> Iterator[tuple[str, Row]]:
         yield from ((name, row) for name in names.split())
 
 
+def _each(kinds: str, names: str) -> str:
+    return "".join(f"v_{name}_{kind} " for kind in kinds.split() for name in names.split())
+
+
 # Instructions that round at most once, by what is known of them.
 _GOC = "bjacob/goc's digests of an RX 9070"
 _EXACT: tuple[tuple[Known, str], ...] = (
@@ -129,7 +133,7 @@ _EXACT: tuple[tuple[Known, str], ...] = (
         "v_cvt_pk_fp8_f32 v_cvt_pk_bf8_f32 v_cvt_sr_fp8_f32 v_cvt_sr_bf8_f32 "
         "v_cubeid_f32 v_cubesc_f32 v_cubetc_f32 v_cubema_f32 v_fract_f32 v_frexp_mant_f32 "
         "v_trunc_f32 v_ceil_f32 v_rndne_f32 v_floor_f32 v_div_scale_f32 v_div_scale_f64 "
-        "v_div_fmas_f32 v_div_fixup_f32 v_div_fixup_f64",
+        "v_div_fmas_f32 v_div_fmas_f64 v_div_fixup_f16 v_div_fixup_f32 v_div_fixup_f64",
     ),
     (
         Known("measured", _GOC, "most of the domain; payloads of NaNs"),
@@ -144,22 +148,14 @@ _EXACT: tuple[tuple[Known, str], ...] = (
         "v_cvt_norm_i16_f16 v_cvt_norm_u16_f16 v_cvt_pk_norm_i16_f16 v_cvt_pk_norm_u16_f16 "
         "v_cvt_pk_norm_i16_f32 v_cvt_pk_norm_u16_f32 v_cvt_f32_fp8 v_cvt_f32_bf8 v_fract_f64 "
         "v_frexp_mant_f64 v_frexp_exp_i16_f16 v_frexp_exp_i32_f32 v_frexp_exp_i32_f64 "
-        "v_ldexp_f16 v_div_fixup_f16 "
-        + " ".join(
-            f"v_{name}_{kind}"
-            for kind in ("f16", "f32", "f64")
-            for name in ("add", "mul", "min_num", "max_num", "minimum", "maximum")
+        "v_ldexp_f16 v_fma_f64 "
+        + _each("f16 f32 f64", "add mul min_num max_num minimum maximum")
+        + _each(
+            "f16 f32",
+            "sub fma min3_num max3_num minimum3 maximum3 minmax_num maxmin_num minimummaximum "
+            "maximumminimum",
         )
-        + " "
-        + " ".join(
-            f"v_{name}_{kind}"
-            for kind in ("f16", "f32")
-            for name in (
-                "sub", "fma", "min3_num", "max3_num", "minimum3", "maximum3", "minmax_num",
-                "maxmin_num", "minimummaximum", "maximumminimum",
-            )
-        )
-        + " v_med3_num_f32",
+        + "v_med3_num_f32",
     ),
     (
         replace(_ELSEWHERE, source="the rule of `v_ldexp_f16`"),
@@ -169,20 +165,16 @@ _EXACT: tuple[tuple[Known, str], ...] = (
         _DOCUMENTED,
         "v_cvt_off_f32_i4 v_cvt_pk_i16_i32 v_cvt_pk_u16_u32 v_trunc_f64 v_ceil_f64 v_rndne_f64 "
         "v_floor_f64 v_min_f64 v_max_f64 "
-        + " ".join(
-            f"v_{name}_{kind}"
-            for kind in ("f16", "f32")
-            for name in ("min", "max", "min3", "max3", "med3", "minmax", "maxmin")
-        ),
+        + _each("f16 f32", "min max min3 max3 med3 minmax maxmin"),
     ),
-)  # fmt: skip
+)
 
 # Conversions of 8 bits, which are of other formats on gfx942.
 _EIGHTHS = frozenset(
-    f"v_cvt_{form}" for kind in ("fp8", "bf8") for form in (
-        f"f32_{kind}", f"pk_{kind}_f32", f"sr_{kind}_f32"
-    )
-)  # fmt: skip
+    f"v_cvt_{form}"
+    for kind in ("fp8", "bf8")
+    for form in (f"f32_{kind}", f"pk_{kind}_f32", f"sr_{kind}_f32")
+)
 
 ROWS: Mapping[str, Row] = MappingProxyType(dict(_rows()))
 

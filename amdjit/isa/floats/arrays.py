@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import copysign, inf, isfinite
 from operator import add, and_, eq, ge, gt, le, lshift, lt, mul, ne, or_, rshift, sub, truediv, xor
 from typing import Any
 
@@ -139,9 +141,9 @@ def _number(
 
 def _fused(x: NDArray[Any], y: NDArray[Any], z: NDArray[Any]) -> NDArray[Any]:
     """Multiply and add f32: the product is exact in f64; the sum is rounded to odd there, so that
-    rounding it again changes nothing."""
-    if x.dtype != np.float32:
-        raise TypeError(f"fma of {x.dtype} has no reader here")
+    rounding it again changes nothing. f64 are fractions, one by one."""
+    if x.dtype == np.float64:
+        return np.asarray(_FUSED_DOUBLES(x, y, z), np.float64)
     product, addend = x.astype(np.float64) * y, z.astype(np.float64)
     total = np.asarray(product + addend)
     back = total - product
@@ -151,6 +153,19 @@ def _fused(x: NDArray[Any], y: NDArray[Any], z: NDArray[Any]) -> NDArray[Any]:
     odd = np.where((raw & 1 == 0) & (error != 0) & np.isfinite(total), raw + step, raw)
     return odd.view(np.float64).astype(np.float32)
 
+
+def _fused_double(x: float, y: float, z: float) -> float:
+    if not (isfinite(x) and isfinite(y) and isfinite(z)):
+        return x * y + z
+    exact = Fraction(x) * Fraction(y) + Fraction(z)
+    try:
+        # Of a sum that is exactly 0, and of one that becomes 0, the signs differ.
+        return copysign(float(exact), exact) if exact else x * y + z
+    except OverflowError:
+        return inf if exact > 0 else -inf
+
+
+_FUSED_DOUBLES = np.frompyfunc(_fused_double, 3, 1)
 
 _BINARY: Mapping[str, Callable[[Any, Any], Any]] = {
     "add": add, "sub": sub, "mul": mul, "and": and_, "or": or_, "xor": xor, "shl": lshift,
