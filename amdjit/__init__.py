@@ -103,6 +103,7 @@ if TYPE_CHECKING:
     )
     from amdjit.arrays.device_array import DeviceArray
     from amdjit.diagnostics.sanitizer import SanitizerError, SanitizerReport, SanitizerWarning
+    from amdjit.hip_programs.library import hip_library
     from amdjit.inspection.inspection import Inspection
     from amdjit.inspection.reading import inspect_object
     from amdjit.intrinsics import block as block
@@ -261,6 +262,7 @@ __all__ = [
     "grid",
     "gridDim",
     "gridsize",
+    "hip_library",
     "histogram",
     "i8",
     "i8x2",
@@ -370,6 +372,7 @@ _LATE_NAMES = {
     ),
     "amdjit.arrays.device_array": ("DeviceArray",),
     "amdjit.diagnostics.sanitizer": ("SanitizerError", "SanitizerReport", "SanitizerWarning"),
+    "amdjit.hip_programs.library": ("hip_library",),
     "amdjit.inspection.inspection": ("Inspection",),
     "amdjit.inspection.reading": ("inspect_object",),
     "amdjit.launching.loaded_modules": ("load",),
