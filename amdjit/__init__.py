@@ -106,6 +106,7 @@ if TYPE_CHECKING:
     from amdjit.hip_programs.library import hip_library
     from amdjit.inspection.inspection import Inspection
     from amdjit.inspection.reading import inspect_object
+    from amdjit.intrinsics import arithmetic as arithmetic
     from amdjit.intrinsics import block as block
     from amdjit.intrinsics import cooperative_groups as cooperative_groups
     from amdjit.language import signature_texts
@@ -388,6 +389,7 @@ _LATE = {name: module for module, names in _LATE_NAMES.items() for name in names
 
 
 _LATE_MODULES = {
+    "arithmetic": "amdjit.intrinsics.arithmetic",
     "block": "amdjit.intrinsics.block",
     "cooperative_groups": "amdjit.intrinsics.cooperative_groups",
     "random": "amdjit.random",

@@ -16,7 +16,14 @@ from amdjit.diagnostics.errors import LaunchError
 from amdjit.diagnostics.performance import DeviceWarning
 from amdjit.forking import Lock
 from amdjit.late import late
-from amdjit.options import Environment, checked_matrix, default_target, read_environment
+from amdjit.options import (
+    MATH_ARITHMETICS,
+    MATRIX_ARITHMETICS,
+    Environment,
+    checked_arithmetic,
+    default_target,
+    read_environment,
+)
 from amdjit.runtime import foreign_streams, streams
 from amdjit.runtime.device import Device
 from amdjit.runtime.place import PLACE, Place
@@ -46,7 +53,7 @@ class Inventory:
         self._lock = Lock()
         self._environment = environment
         self._hip: tuple[list[HipDevice], str] | None = None
-        self._emulators: dict[tuple[Target, str], EmulatorDevice] = {}
+        self._emulators: dict[tuple[Target, str, str], EmulatorDevice] = {}
         self._default: Device | None = None
         self._for_threads: tuple[Device, ...] = ()
 
@@ -65,13 +72,18 @@ class Inventory:
                 self._hip = hip.discover()
             return self._hip
 
-    def emulator(self, target: Target, matrix: str | None = None) -> EmulatorDevice:
-        """Return the emulator of a processor. matrix: how it rounds products, by default as the
-        environment says."""
+    def emulator(
+        self, target: Target, matrix: str | None = None, math: str | None = None
+    ) -> EmulatorDevice:
+        """Return the emulator of a processor. matrix, math: how it rounds products and approximate
+        instructions, by default as the environment says."""
         with self._lock:
-            key = target, matrix or self.environment.emulator_matrix
+            settings = self.environment
+            key = target, matrix or settings.emulator_matrix, math or settings.emulator_math
             if key not in self._emulators:
-                settings = dataclasses.replace(self.environment, emulator_matrix=key[1])
+                settings = dataclasses.replace(
+                    settings, emulator_matrix=key[1], emulator_math=key[2]
+                )
                 self._emulators[key] = emulator.EmulatorDevice(target, environment=settings)
             return self._emulators[key]
 
@@ -79,14 +91,14 @@ class Inventory:
         """Return all devices, GPUs first."""
         return [*self.hip()[0], *(self.emulator(target) for target in EMULATED)]
 
-    def find(self, name: str, matrix: str | None = None) -> Device:
+    def find(self, name: str, matrix: str | None = None, math: str | None = None) -> Device:
         """Return the device of this name; LaunchError with the known names if there is none."""
         kind, _, which = name.partition(":")
         if kind == "emulator":
             with contextlib.suppress(ValueError):
                 target = read_target(which) if which else default_target(self.environment)
                 if target.is_emulated:
-                    return self.emulator(target, matrix)
+                    return self.emulator(target, matrix, math)
         if kind == "hip":
             for device in self.hip()[0]:
                 if not which or device.index == _index(which):
@@ -202,9 +214,9 @@ def current_device() -> Device:
     return _INVENTORY.default() if place is None else place.device
 
 
-def find_device(device: str | Device, matrix: str | None = None) -> Device:
+def find_device(device: str | Device, matrix: str | None = None, math: str | None = None) -> Device:
     """Return a device that is given itself or by its name; LaunchError if there is none."""
-    chosen = _INVENTORY.find(device, matrix) if isinstance(device, str) else device
+    chosen = _INVENTORY.find(device, matrix, math) if isinstance(device, str) else device
     if not hasattr(chosen, "launch"):
         raise LaunchError(
             f'{device!r} is no device: give a name such as "emulator:gfx1201", or one of '
@@ -213,25 +225,37 @@ def find_device(device: str | Device, matrix: str | None = None) -> Device:
     return chosen
 
 
+def _check_arithmetic(
+    device: str | Device, name: str, given: str | None, known: tuple[str, ...]
+) -> None:
+    if given is None:
+        return
+    checked_arithmetic(given, name, known)
+    if not isinstance(device, str) or device.partition(":")[0] != "emulator":
+        raise LaunchError(
+            f"use({device!r}, {name}={given!r}): only an emulator by its name has {name}="
+        )
+
+
 @contextlib.contextmanager
 def use(
-    device: str | Device, matrix: str | None = None, *, threads: bool = False
+    device: str | Device,
+    matrix: str | None = None,
+    math: str | None = None,
+    *,
+    threads: bool = False,
 ) -> Iterator[Device]:
     """Make a device the current one within a `with` block, in this thread or task.
 
     threads: also, while the block lasts, in all threads that are inside of no `use` of their own:
     those of a pool, for instance. device: a name such as "hip:0" or "emulator:gfx1201", or one of
-    `devices()`. matrix: "silicon" or "fma", for an emulator given by its name: as
-    AMDJIT_EMULATOR_MATRIX, for this device alone, which has its own memory. LaunchError for unknown
-    names.
+    `devices()`. matrix: "silicon" or "fma"; math: "silicon" or "fast". Both for an emulator given
+    by its name: as AMDJIT_EMULATOR_MATRIX and AMDJIT_EMULATOR_MATH, for this device alone, which
+    has its own memory. LaunchError for unknown names.
     """
-    if matrix is not None:
-        checked_matrix(matrix, "matrix")
-        if not isinstance(device, str) or device.partition(":")[0] != "emulator":
-            raise LaunchError(
-                f"use({device!r}, matrix={matrix!r}): only an emulator by its name has matrix="
-            )
-    chosen = find_device(device, matrix)
+    _check_arithmetic(device, "matrix", matrix, MATRIX_ARITHMETICS)
+    _check_arithmetic(device, "math", math, MATH_ARITHMETICS)
+    chosen = find_device(device, matrix, math)
     token = PLACE.set(Place(chosen))
     try:
         with _INVENTORY.for_threads(chosen) if threads else contextlib.nullcontext():

@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,8 +44,12 @@ _KEPT_SHARE = 0.75
 _ABANDONED_SECONDS = 3600.0
 
 
+@cache
 def source_version(*folders: Path) -> str:
-    """Return a text that changes whenever a Python file below the folders does."""
+    """Return a text that differs whenever a Python file below the folders does.
+
+    A process computes it once: it runs the code that it has loaded, whatever becomes of the files.
+    """
     digest = hashlib.sha256()
     for folder in folders:
         for file in sorted(folder.rglob("*.py")):

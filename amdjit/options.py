@@ -24,12 +24,13 @@ from amdjit.target import DEFAULT_TARGET, Target
 __all__ = [
     "FAST_MATH_FLAGS",
     "LANES_CHECK",
+    "MATH_ARITHMETICS",
     "MATRIX_ARITHMETICS",
     "SANITIZER_CHECKS",
     "CompileOptions",
     "Environment",
     "OptionError",
-    "checked_matrix",
+    "checked_arithmetic",
     "checked_sanitize",
     "default_target",
     "named_target",
@@ -39,6 +40,7 @@ __all__ = [
 
 # How the emulator computes matrix and dot products of floats: docs/emulator.md.
 MATRIX_ARITHMETICS = ("silicon", "fma")
+MATH_ARITHMETICS = ("silicon", "fast")
 
 COMPILE_TIME_LIMIT = 600.0
 _OF_ROCM = (
@@ -174,8 +176,11 @@ class Environment:
     take on the emulator. emulator_tier: AMDJIT_EMULATOR_TIER, quick or full: how the emulator
     translates kernels; as it pays unless set. emulator_matrix: AMDJIT_EMULATOR_MATRIX, silicon or
     fma: round matrix and dot products of floats as the hardware was measured to, or as chains of
-    f32 multiply-adds, which is quicker; silicon unless set. emulator_memory:
-    AMDJIT_EMULATOR_MEMORY, bytes of the emulator's memory, such as 8G: as the host has unless set.
+    f32 multiply-adds, which is quicker; silicon unless set. emulator_math: AMDJIT_EMULATOR_MATH,
+    silicon or fast: v_exp, v_log, v_rcp, v_rsq, v_sqrt, v_sin and v_cos of f16 and f32 return the
+    bits of the hardware, or are computed more precisely than that, which is quicker; silicon unless
+    set. emulator_memory: AMDJIT_EMULATOR_MEMORY, bytes of the emulator's memory, such as 8G: as the
+    host has unless set.
     debug: AMDJIT_DEBUG, 1 to test every index against its array's shape where a kernel does not
     say. warnings: AMDJIT_WARNINGS, 0 to turn amdjit's warnings off. compile_guard:
     AMDJIT_COMPILE_GUARD, 0 to run LLVM in the program's own process, which its failures then end.
@@ -210,6 +215,7 @@ class Environment:
     emulator_memory: int | None = None
     emulator_tier: str | None = None
     emulator_matrix: str = "silicon"
+    emulator_math: str = "silicon"
     device_libraries: Path | None = None
     compile_guard: bool = True
     compile_time_limit: float | None = None
@@ -236,9 +242,8 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         cycle_parameters=_path(variables, "AMDJIT_CYCLE_PARAMETERS"),
         emulator_memory=_memory(variables),
         emulator_tier=_tier(variables),
-        emulator_matrix=checked_matrix(
-            variables.get("AMDJIT_EMULATOR_MATRIX") or "silicon", "AMDJIT_EMULATOR_MATRIX"
-        ),
+        emulator_matrix=_arithmetic(variables, "AMDJIT_EMULATOR_MATRIX", MATRIX_ARITHMETICS),
+        emulator_math=_arithmetic(variables, "AMDJIT_EMULATOR_MATH", MATH_ARITHMETICS),
         debug=_switch(variables, "AMDJIT_DEBUG", False),
         warnings=_switch(variables, "AMDJIT_WARNINGS", True),
         sanitize=_sanitize(variables),
@@ -331,10 +336,14 @@ def _tier(variables: Mapping[str, str]) -> str | None:
     return text or None
 
 
-def checked_matrix(arithmetic: object, what: str) -> str:
-    """Return one of MATRIX_ARITHMETICS; OptionError for any other value."""
-    if not isinstance(arithmetic, str) or arithmetic not in MATRIX_ARITHMETICS:
-        raise OptionError(f"{what}={arithmetic!r}: give {' or '.join(MATRIX_ARITHMETICS)}")
+def _arithmetic(variables: Mapping[str, str], name: str, known: tuple[str, ...]) -> str:
+    return checked_arithmetic(variables.get(name) or known[0], name, known)
+
+
+def checked_arithmetic(arithmetic: object, what: str, known: tuple[str, ...]) -> str:
+    """Return one of the known arithmetics; OptionError for any other value."""
+    if not isinstance(arithmetic, str) or arithmetic not in known:
+        raise OptionError(f"{what}={arithmetic!r}: give {' or '.join(known)}")
     return arithmetic
 
 

@@ -1,4 +1,5 @@
-"""Random numbers: states of generators for the host to make, and the functions that kernels call.
+"""Random numbers: functions of the host that make the states of generators, and functions that
+kernels call.
 
 xoroshiro128+ has the names and results of `numba.cuda.random`.
 """

@@ -1,8 +1,9 @@
-"""Whole-array work on the emulator: time, launches, instructions and global memory an element.
+"""Measures work on whole arrays on the emulator: time, launches, instructions and accesses to
+global memory for each element.
 
-Beside it stands how rocPRIM does the same on gfx1201: the tuned configurations that it publishes
-(ROCm/rocPRIM, rocprim/include/rocprim/device/detail/config/device_*.hpp at 0bc0c0c5 and 2a5de0a0)
-and the memory passes that follow from its algorithms (device_scan_lookback.hpp,
+For comparison, the table says how rocPRIM does the same on gfx1201: the tuned configurations that
+it publishes (ROCm/rocPRIM, rocprim/include/rocprim/device/detail/config/device_*.hpp at 0bc0c0c5
+and 2a5de0a0) and the memory passes that follow from its algorithms (device_scan_lookback.hpp,
 device_radix_sort.hpp, device_partition.hpp).
 
     python benchmarks/algorithms.py [elements]
@@ -49,7 +50,7 @@ def positive(value):
 
 
 def cases(n: int) -> dict[str, Callable[[], object]]:
-    """Return what is measured, on `n` random elements that are on the device."""
+    """Return the cases to measure, on `n` random elements that are on the device."""
     random = np.random.default_rng(1)
     x = amdjit.to_device(random.standard_normal(n).astype(np.float32))
     whole = amdjit.to_device(random.integers(0, 1000, n).astype(np.int32))
@@ -69,7 +70,7 @@ def cases(n: int) -> dict[str, Callable[[], object]]:
 
 
 def counted(action: Callable[[], object], n: int) -> dict[str, Any]:
-    """Return counts of the launches of an action, by element and by wave of 32 elements."""
+    """Return counts of the launches of an action, per element and per wave of 32 elements."""
     with amdjit.profile() as profile:
         action()
     instructions, asked, lines = 0, 0, 0
@@ -88,13 +89,13 @@ def counted(action: Callable[[], object], n: int) -> dict[str, Any]:
 
 
 def main(n: int, names: Collection[str] = tuple(ROCPRIM)) -> None:
-    """Measure and print the cases of these names."""
+    """Measure and print the cases with these names."""
     results: dict[str, Any] = {}
     with amdjit.use("emulator:gfx1201"):
         for name, action in cases(n).items():
             if name not in names:
                 continue
-            action()  # compiled, and on the full tier of the emulator
+            action()  # now it is compiled, and in the full tier of the emulator
             action()
             seconds = best(action, 3)
             results[name] = {

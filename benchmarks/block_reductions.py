@@ -1,5 +1,5 @@
-"""Reductions and scans of a workgroup beside the ones that people write by hand: instructions that
-a wave executes, barriers, LDS, and cycles of the model.
+"""Compares reductions and scans of a workgroup with hand-written ones: instructions that a wave
+executes, barriers, LDS, and estimated cycles.
 
     python benchmarks/block_reductions.py
 """

@@ -1,12 +1,12 @@
-"""What every example compiles to and how long that takes, next to another version of amdjit:
+"""Compares the code of every example, and the time to compile it, with another version of amdjit:
 
     python benchmarks/code_changes.py [saved.json]
 
 Without an argument: compile, print and save to benchmarks/results/code_changes.json. With the file
-that another version saved: print the kernels whose machine code is another one, and the sums. The
-kernels are those that the examples launch and those of `kernels.py`. Counted are instructions
-without hints, those on the vector unit, registers, spills and lines of IR before the optimiser; the
-time is the process's on a processor, of the first compilation of each kernel.
+that another version saved: print the kernels whose machine code differs, and the sums. The kernels
+are those that the examples launch and those of `kernels.py`. It counts instructions without hints,
+those on the vector unit, registers, spills and lines of IR before the optimiser. The time is the
+processor time of this process for the first compilation of each kernel.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _ADDRESS = re.compile(r" at 0x\w+")
 
 
 def compilations() -> Iterator[tuple[str, CompiledKernel, float]]:
-    """Yield the name, the code and the seconds of every kernel that the examples compile, and of
-    the measured ones."""
+    """Yield the name, the code and the compile time in seconds of every kernel that the examples
+    compile, and of those in `kernels.py`."""
     made: list[tuple[str, CompiledKernel, float]] = []
     compile_kernel = compiler.compile_kernel
 
@@ -83,7 +83,7 @@ def measured(compiled: CompiledKernel, seconds: float) -> dict[str, Any]:
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[object, ...]]:
-    """Return a row for each kernel of both whose machine code differs."""
+    """Return a row for each kernel in both versions whose machine code differs."""
     rows: list[tuple[object, ...]] = []
     for name in before.keys() & after.keys():
         old, new = before[name], after[name]

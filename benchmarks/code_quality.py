@@ -2,8 +2,8 @@
 benchmarks/code_quality.py [gfx1201|gfx1100|gfx942]`.
 
 Both columns are counted in the linked code object. Hints to the processor (s_delay_alu, s_clause)
-are not counted as instructions here. Without clang-22 there is no second column. Counts are no
-timings. Kernels that write gfx12's matrix instructions by name are left out for the others.
+are not counted as instructions here. Without clang-22 there is no second column. Counts are not
+times. Kernels that use gfx12's matrix instructions by name are left out on other processors.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ OF_GFX12 = frozenset(
         "wmma_gemm",
     )
 )
-# Swaps of lanes in rows are made of what CDNA lacks.
+# Swaps of lanes within rows need instructions that CDNA lacks.
 OF_RDNA = frozenset(("wave_reduction",))
 INVALIDATIONS = ("global_inv", "buffer_gl0_inv", "buffer_gl1_inv", "buffer_inv", "buffer_wbl2")
 HINTS = ("s_delay_alu", "s_clause", "s_nop", "s_code_end")
@@ -93,11 +93,7 @@ CLANG = (
 
 @dataclass(frozen=True)
 class Quality:
-    """The contents of one kernel's machine code.
-
-    waits: instructions that wait for memory. invalidations: of caches, at barriers and fences.
-    accesses: how often memory is accessed, by bits a lane.
-    """
+    """The contents of one kernel's machine code."""
 
     instructions: int
     vgprs: int
@@ -106,8 +102,11 @@ class Quality:
     waves_per_simd: int
     wmma: int
     waits: int
+    """Instructions that wait for memory."""
     invalidations: int
+    """Invalidations of caches, at barriers and fences."""
     accesses: dict[str, int]
+    """How often memory is accessed, by bits per lane."""
 
     def cells(self) -> tuple[object, ...]:
         """Return the cells of a table's row."""
@@ -165,7 +164,7 @@ def clang_quality(clang: str, source: Path, folder: Path, target: str) -> Qualit
 
 
 def left_out(target: str) -> frozenset[str]:
-    """Return the kernels that a processor does not have."""
+    """Return the kernels that are left out on a processor."""
     if target == TARGET:
         return frozenset()
     return OF_GFX12 | OF_RDNA if target.startswith("gfx9") else OF_GFX12

@@ -1,10 +1,10 @@
-"""How long a compilation takes, by stage: `python benchmarks/compile_latency.py [rounds]`.
+"""Measures how long a compilation takes, by stage: `python benchmarks/compile_latency.py [rounds]`.
 
 Each round is a new process without a cache on disk: it imports NumPy and amdjit, compiles a small
 kernel, a second one, the WMMA GEMM, and kernels over fragments: two with 32 of them, one of which
 stores rows of another matrix element by element, and the tuned GEMMs of f16 and i8, which have two
-steps in their loops. The first one loads the compiler and LLVM too. Processor time is that of the
-process itself, without the linker's: other work disturbs it less.
+steps in their loops. The first compilation also loads the compiler and LLVM. Processor time is that
+of the process itself, without the linker's; other work on the machine affects it less.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ STAGES = {
     "backend.find_linker": "find linker",
     "backend.link": "link",
 }
-# What is measured: its name, the aim in milliseconds.
+# The names of what is measured, with the aims in milliseconds.
 MEASURED: dict[str, tuple[str, float | str]] = {
     "numpy": ("import numpy", ""),
     "import": ("import amdjit, NumPy with it", 150),
@@ -48,7 +48,8 @@ KERNELS = ("first", "second", "gemm", "fragments", "rows", "tuned", "i8")
 
 
 class Clock:
-    """Seconds since it was made: of the wall, and of this process on a processor."""
+    """Measures the seconds since it was made, as elapsed time and as processor time of this
+    process."""
 
     def __init__(self) -> None:
         self.wall, self.processor = time.perf_counter(), time.process_time()
@@ -61,7 +62,7 @@ class Clock:
 
 
 def compilations() -> dict[str, Callable[[], Any]]:
-    """Return what compiles each kernel; nothing is compiled yet."""
+    """Return functions that compile the kernels; nothing is compiled yet."""
     amdjit, kernels = importlib.import_module("amdjit"), importlib.import_module("kernels")
     names = ("saxpy", "vector_add", "wmma_gemm", "perf_hgemm", "i8_gemm")
     saxpy, add, gemm, hgemm, i8 = (

@@ -1,9 +1,9 @@
-"""How compile time grows with a kernel's length: `python benchmarks/compile_scaling.py [lines
-...]`.
+"""Measures how compile time grows with a kernel's length: `python benchmarks/compile_scaling.py
+[lines ...]`.
 
 Kernels of 50 to 5,000 lines of straight and branching code are written to files and compiled in
-this process without a cache on disk; each stage is timed. Linear growth shows as a constant number
-of microseconds a line.
+this process without a cache on disk; each stage is timed. If the growth is linear, the microseconds
+per line are constant.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def source(lines: int) -> str:
 
 
 def measure(lines: int, folder: Path) -> dict[str, float]:
-    """Return seconds by stage, of one compilation."""
+    """Return the seconds of each stage of one compilation."""
     file = folder / f"long_{lines}.py"
     file.write_text(source(lines))
     specification = importlib.util.spec_from_file_location(file.stem, file)
@@ -76,7 +76,7 @@ def main(*lengths: int) -> None:
     """Measure, print and save."""
     vector_add.vector_add.compile(
         f32[:], f32[:], f32[:], target="gfx1201"
-    )  # LLVM's start-up is none of these kernels'
+    )  # LLVM's start does not count for these kernels
     with tempfile.TemporaryDirectory() as folder:
         times = {lines: measure(lines, Path(folder)) for lines in lengths or LENGTHS}
     rows = []

@@ -1,17 +1,21 @@
-"""The order in which the cycle model puts matrix products, next to published throughput of gfx1201:
-`python benchmarks/cycle_ranks.py`.
+"""The order in which the cycle model puts matrix products, next to published throughput of gfx1201,
+an RX 7900 XTX (gfx1100), MI325X (gfx942) and MI355X (gfx950): `python benchmarks/cycle_ranks.py`.
 
 A small product with the same depth runs on the emulator; a sample of its workgroups is taken to be
 that of the large one. Published figures are of other people's kernels: only the order can be
 compared. Sources: torch.mm of zzc0721/torch-performance-test-data 173 (RX 9070 XT, ROCm 7.2);
-hand-written f16 of rocm-libraries 10861; int8 of comfy-kitchen 94 and 122.
+hand-written f16 of rocm-libraries 10861; int8 of comfy-kitchen 94 and 122; bf16 of HipKittens
+(mi325x_bf16_gemm.json, mi355x_bf16_gemm.json), whose bf16 takes as long as f16, and fp8
+(mi355x_fp8_gemm.json). f32 on an RX 7900 XTX: seb-v/fp32_sgemm_amd.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -19,15 +23,16 @@ os.environ.setdefault("AMDJIT_DEVICE", "emulator:gfx1201")
 
 import numpy as np
 from measurement import save, table
+from sgemm_steps import STEPS, run_step
 
 import amdjit
 from amdjit import f32
 from amdjit.code_object import CodeObject
 from amdjit.cycles.model import Launch, estimate
 from amdjit.emulator.counting.layout import LINE_BYTES
-from amdjit.examples import i8_gemm, perf_hgemm, simple_hgemm, wmma_gemm
+from amdjit.examples import i8_gemm, perf_hgemm, simple_hgemm, tuned_gemm, wmma_gemm
 
-HEAD = ("case", "size", "TFLOPS", "WMMA share", "hot stall", "published", "seconds")
+HEAD = ("case", "target", "size", "TFLOPS", "WMMA share", "hot stall", "published", "seconds")
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,7 @@ class Case:
     nbytes: int
     published: str
     launch: Callable[[int, int], None]
+    target: str = "gfx1201"
 
 
 def halves(*shape: int) -> np.ndarray[Any, np.dtype[np.float16]]:
@@ -76,6 +82,19 @@ def run_i8(extent: int, depth: int) -> None:
     i8_gemm.i8_gemm[grid, 128](a, b, c, c.copy(), i8_gemm.relu, (4,))
 
 
+def run_tuned(kind: str, extent: int, depth: int) -> None:
+    """One tile of LDS, register prefetch; as many bytes of either type."""
+    a, b, d = tuned_gemm.operands(kind, extent, extent, depth)
+    tuned_gemm.product(a, b, d, tuned_gemm.Configuration(BK=64 // a.dtype.itemsize))
+
+
+# Of sizes from 1,024 to 16,384; of MI325X, MI355X, and fp8 on MI355X.
+HIP_KITTENS = {
+    ("gfx942", "f16"): (60, 298, 714, 749, 714),
+    ("gfx950", "f16"): (140, 665, 1413, 1611, 1572),
+    ("gfx950", "fp8"): (270, 1054, 2741, 3328, 3378),
+}
+
 CASES = (
     Case("f16, straight to registers", 4096, 64, 64, 2, "-", run_simple),
     Case("f16, one LDS tile", 4096, 128, 128, 2, "108 to 116", run_wmma),
@@ -84,12 +103,42 @@ CASES = (
     Case("f16, two LDS tiles", 4096, 128, 128, 2, "129", run_perf),
     Case("f16, two LDS tiles", 8192, 128, 128, 2, "113", run_perf),
     Case("i8, two LDS tiles", 4096, 128, 128, 1, "110 to 151", run_i8),
+    *(
+        Case(
+            name,
+            4096,
+            step[2],
+            step[2],
+            4,
+            f"{2 * 4096**3 / step[3] / 1e9:.1f}",
+            partial(run_step, step),
+            "gfx1100",
+        )
+        for name, step in STEPS.items()
+    ),
+    *(
+        Case(
+            f"{kind}, MFMA",
+            1024 << step,
+            128,
+            128,
+            2 if kind == "f16" else 1,
+            str(tflops),
+            partial(run_tuned, kind),
+            target,
+        )
+        for (target, kind), series in HIP_KITTENS.items()
+        for step, tflops in enumerate(series)
+    ),
 )
 
 
 def ranked(case: Case) -> tuple[tuple[object, ...], dict[str, Any]]:
     """Return a case's row of the table, and its results."""
-    with amdjit.profile(workgroups=1, instructions=8_000_000) as profile:
+    with (
+        amdjit.use(f"emulator:{case.target}"),
+        amdjit.profile(workgroups=1, instructions=8_000_000) as profile,
+    ):
         case.launch(case.extent, case.size)
     (found,) = profile.launches
     assert found.recording is not None
@@ -105,6 +154,7 @@ def ranked(case: Case) -> tuple[tuple[object, ...], dict[str, Any]]:
     stall = max(cycles.stalls, key=lambda name: cycles.stalls[name])
     row = (
         case.name,
+        case.target,
         size,
         f"{rate:.1f}",
         f"{cycles.wmma_share:.0%}",
@@ -112,18 +162,43 @@ def ranked(case: Case) -> tuple[tuple[object, ...], dict[str, Any]]:
         case.published,
         f"{seconds:.1f}",
     )
-    return row, {"case": case.name, "size": size, "tflops": rate, "share": cycles.wmma_share}
+    result = {"case": case.name, "target": case.target, "size": size, "tflops": rate}
+    return row, {**result, "share": cycles.wmma_share, "published": case.published}
+
+
+def correlation(results: Sequence[dict[str, Any]]) -> float:
+    """Return Spearman's rank correlation of the model's throughput with the published one."""
+    found = [result["tflops"] for result in results]
+    published = [float(result["published"]) for result in results]
+    # Of equal values each has the mean of their ranks.
+    ranks = [
+        [sum((other < value) + (other <= value) for other in values) for value in values]
+        for values in (found, published)
+    ]
+    return float(np.corrcoef(*ranks)[0, 1])
 
 
 def main() -> None:
-    """Print and save."""
+    """Print and save. Arguments are targets; without one, all cases."""
     rows, results = [], []
     for case in CASES:
+        if sys.argv[1:] and case.target not in sys.argv[1:]:
+            continue
         row, result = ranked(case)
         rows.append(row)
         results.append(result)
     print(table(HEAD, rows))
     save("cycle_ranks", {"cases": results})
+    steps = [result for result in results if result["case"] in STEPS]
+    if steps:
+        print(f"rank correlation with fp32_sgemm_amd, gfx1100: {correlation(steps):.2f}")
+    products = [result for result in results if result["case"].endswith("MFMA")]
+    for target, kind in HIP_KITTENS:
+        part = [r for r in products if (r["target"], r["case"]) == (target, f"{kind}, MFMA")]
+        if part:
+            print(f"rank correlation with HipKittens, {target} {kind}: {correlation(part):.2f}")
+    if products:
+        print(f"rank correlation with HipKittens, all: {correlation(products):.2f}")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""How far the functions of `amdjit.intrinsics.math` in f64 are from the true values, run on the
-emulator.
+"""Measures how far the functions of `amdjit.intrinsics.math` in f64 are from the true values, on
+the emulator.
 
     python benchmarks/double_accuracy.py             2**24 inputs of every function
-    python benchmarks/double_accuracy.py exp log     of these
-    python benchmarks/double_accuracy.py --stale     of what changed since it was measured
+    python benchmarks/double_accuracy.py exp log     2**24 inputs of these functions
+    python benchmarks/double_accuracy.py --stale     2**24 inputs of those that changed since then
 
 The reference is libquadmath (gcc's, 113 bits); mpmath confirms the largest error. It writes
 docs/math_accuracy_f64.json, from which docs/generate.py makes a table of docs/reference/math.md.
@@ -65,7 +65,7 @@ def kernel_of(name: str) -> amdjit.Kernel:
 
 
 def computed(name: str, *arguments: Doubles) -> Doubles:
-    """Return what the function gives on the current device."""
+    """Return the results of the function on the current device."""
     out = np.empty_like(arguments[0])
     kernel_of(name)[-(-out.size // 256), 256](*arguments, out)
     return out
@@ -86,8 +86,8 @@ SPECIAL = np.concatenate([SPECIAL, -SPECIAL, [math.nan]])
 
 
 def edges(reference: Reference) -> Doubles:
-    """Return numbers at which something changes, with their neighbours: special ones, powers of 2
-    and 10, small whole and half numbers, multiples of pi / 4 and log(2) / 2."""
+    """Return numbers at which something may change, with their neighbours: special ones, powers of
+    2 and 10, small whole and half numbers, multiples of pi / 4 and log(2) / 2."""
     powers = np.ldexp(1.0, [*range(-1074, -1018, 3), *range(-70, 70), *range(900, 1024, 7)])
     tens = 10.0 ** np.arange(-20, 23)
     small = np.concatenate([np.arange(0.5, 40, 0.5), np.arange(1, 40) * math.pi / 4])
@@ -100,13 +100,13 @@ def edges(reference: Reference) -> Doubles:
 
 
 def stratified(rng: np.random.Generator, count: int) -> Doubles:
-    """Return numbers of all signs and exponents alike, with random mantissas."""
+    """Return random numbers in which all signs and exponents are equally frequent."""
     upper = rng.integers(0, 1 << 12, count, dtype=np.uint64) << np.uint64(52)
     return (upper | rng.integers(0, 1 << 52, count, dtype=np.uint64)).view(np.float64)
 
 
 def inputs(name: str, count: int, seed: int) -> tuple[Doubles, ...]:
-    """Return random inputs: of all exponents, of those near 0, and of each of the function's
+    """Return random inputs: of all exponents, of those near 0, and from each of the function's
     intervals."""
     reference, rng = REFERENCES[name], np.random.default_rng(seed)
     share = count // (2 + len(reference.intervals))
@@ -124,8 +124,8 @@ def inputs(name: str, count: int, seed: int) -> tuple[Doubles, ...]:
 
 
 def edge_inputs(name: str, limit: int = 1 << 20, seed: int = 0) -> tuple[Doubles, ...]:
-    """Return the edges, or for two numbers pairs of them, all if there are not more than `limit`
-    and else those of special numbers and random ones."""
+    """Return the edges, or pairs of them for two numbers: all if there are at most `limit`,
+    otherwise those of special numbers and random ones."""
     reference, rng = REFERENCES[name], np.random.default_rng(seed)
     side = edges(reference)
     if reference.arguments == 1:
@@ -144,8 +144,8 @@ def _all_pairs(side: Doubles) -> tuple[Doubles, Doubles]:
 
 
 def exact_errors(name: str, found: Doubles, *arguments: Doubles) -> Doubles:
-    """Return distances in units of the last place of f64 by mpmath; infinite where NaN, an infinity
-    or a zero's sign is wrong."""
+    """Return distances from mpmath's values in units in the last place of f64; infinite if NaN, an
+    infinity or the sign of a zero is wrong."""
     function, least = REFERENCES[name].exact, REFERENCES[name].least
     assert function is not None
     with mpmath.workprec(200):
@@ -174,7 +174,7 @@ def _exact_error(found: float, true: Any, least: float) -> float:
 
 
 class Loops:
-    """The loops of double_distance.c for the references, compiled for this processor."""
+    """The loops of double_distance.c for the references, compiled for the host's processor."""
 
     def __init__(self) -> None:
         source = Path(__file__).with_name("double_distance.c").read_text()
@@ -208,7 +208,7 @@ def batches(name: str, count: int) -> Iterator[tuple[Doubles, ...]]:
 
 
 def measure(name: str, count: int, loops: Loops) -> dict[str, Any]:
-    """Return the largest error of a function, where it is, and what was measured."""
+    """Return the largest error of a function, where it occurs, and what was measured."""
     worst, place, measured, misrounded, start = -1.0, (0.0,), 0, 0, time.process_time()
     kernel = kernel_of(name)
     for arguments in batches(name, count):
@@ -235,7 +235,7 @@ def measure(name: str, count: int, loops: Loops) -> dict[str, Any]:
 
 
 def confirmed(name: str, worst: float, place: tuple[float, ...]) -> float:
-    """Return mpmath's value of the largest error, which must be that of libquadmath."""
+    """Return the largest error by mpmath, which must agree with libquadmath."""
     if REFERENCES[name].exact is None or not math.isfinite(worst):
         return worst
     columns = tuple(np.array([each]) for each in place)
@@ -245,7 +245,7 @@ def confirmed(name: str, worst: float, place: tuple[float, ...]) -> float:
 
 
 def stale(known: dict[str, Any]) -> list[str]:
-    """Return the functions whose evaluation is not the one that was measured."""
+    """Return the functions whose evaluation changed since they were measured."""
     return [
         name
         for name in REFERENCES

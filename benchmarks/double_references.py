@@ -1,5 +1,5 @@
 """The functions of `amdjit.intrinsics.math` in f64 with their true values: libquadmath's in 113
-bits, for many inputs, and mpmath's, for a few thousand and to confirm the largest error."""
+bits for many inputs, and mpmath's for a few thousand inputs and to confirm the largest error."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Reference:
-    """One function.
-
-    quad: its value in C, of __float128 x and y. exact: mpmath's function of floats, with C's
-    special cases where mpmath raises and None where it cannot tell; None if libquadmath alone
-    decides, as where results are exact. intervals: where something happens, for both arguments or
-    for each; numbers of all exponents come in any case. edges: numbers beside which something
-    changes. bound: the largest error that is promised, in units of the last place. least: results
-    closer to 0 count units of this number's last place.
-    """
+    """The true values of one function."""
 
     quad: str
+    """Its value in C, of __float128 x and y."""
     exact: Callable[..., Any] | None
+    """mpmath's function of floats, with C's special cases where mpmath raises, and None where it
+    cannot tell. None if libquadmath alone decides, as where results are exact."""
     intervals: tuple[Interval | tuple[Interval, Interval], ...] = ()
+    """Intervals of interesting inputs, for both arguments or for each; numbers of all exponents are
+    always tried."""
     edges: tuple[float, ...] = ()
+    """Numbers near which something changes."""
     bound: float = 1.0
+    """The largest error that is promised, in units in the last place."""
     least: float = 0.0
+    """For results closer to 0, units in the last place of this number are counted."""
 
     @property
     def arguments(self) -> int:
@@ -47,10 +47,10 @@ def _erfc(x: Any) -> Any:
 
 
 def real(function: Callable[..., Any], **at: float) -> Callable[..., Any]:
-    """Return a function of mpmath's with NaN where its value is not a real number.
+    """Return a function of mpmath's, with NaN where its value is not a real number.
 
-    at: values where it raises, `at_0`, `at_1` and so on, infinite with the sign of the argument if
-    that is 0.
+    at: values at which mpmath raises, `at_0`, `at_1` and so on; an infinite value gets the sign of
+    the argument if that is 0.
     """
 
     def of(x: float) -> Any:
@@ -69,7 +69,8 @@ def real(function: Callable[..., Any], **at: float) -> Callable[..., Any]:
 def of_finite(
     function: Callable[..., Any], special: Callable[[float, float], float]
 ) -> Callable[[float, float], Any]:
-    """Return a function of mpmath's for finite numbers other than 0, and another for the rest."""
+    """Return a function that is mpmath's for finite numbers other than 0, and another one for the
+    others."""
 
     def of(x: float, y: float) -> Any:
         if x == 0 or y == 0 or not (math.isfinite(x) and math.isfinite(y)):
@@ -92,7 +93,7 @@ def _power(x: float, y: float) -> Any:
 
 
 def _special_power(x: float, y: float) -> float:
-    if x == 0 and y < 0:  # where Python raises
+    if x == 0 and y < 0:  # Python raises an exception here
         return math.copysign(math.inf, x) if y > -(2.0**60) and y % 2 == 1 else math.inf
     return math.pow(x, y)
 
@@ -103,8 +104,9 @@ _BESIDE_1: Interval = (0.99, 1.01)
 _ROOTS_OF_2 = (0.5**0.5, 2.0**0.5)
 
 _ANGLES: tuple[Interval, ...] = (_UNIT, (-10, 10), (-3e5, 3e5))
-# The f64 nearest to a multiple of pi/2 (J.-M. Muller and others, "Handbook of Floating-Point
-# Arithmetic", 11.3.2), others close to one, and where the evaluation changes.
+# The f64 that is nearest to a multiple of pi/2 (J.-M. Muller and others, "Handbook of
+# Floating-Point Arithmetic", 11.3.2), others close to one, and numbers at which the evaluation
+# changes.
 _HARD_ANGLES = (5.319372648326541e255, 6381956970095103.0 * 2.0**797, 1e22, 2.0**28, 2.0**945)
 
 

@@ -1,4 +1,4 @@
-"""Kernels whose speed on the emulator is measured: a product in LDS tiles, and a loop that lanes
+"""Kernels whose speed on the emulator is measured: a product with LDS tiles, and a loop that lanes
 leave one by one."""
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def mandelbrot(rounds):
 
 @amdjit.kernel
 def straight(x, out, steps: amdjit.Const):
-    """Do `count` steps, one after the other, without a loop."""
+    """Execute `count` steps one after the other, without a loop."""
     i = amdjit.grid(1)
     total = amdjit.f32(0)
     for k in amdjit.static_range(steps):
@@ -57,14 +57,14 @@ def straight(x, out, steps: amdjit.Const):
 
 
 def product_arguments(size: int) -> tuple[Any, ...]:
-    """Return two matrices and room for their product, on the device."""
+    """Return two matrices and memory for their product, on the device."""
     random = np.random.default_rng(0)
     a, b = (amdjit.to_device(random.random((size, size), np.float32)) for _ in range(2))
     return a, b, amdjit.zeros((size, size), np.float32)
 
 
 def mandelbrot_wave_instructions() -> int:
-    """Return how many instructions of its loop all waves of a picture execute together."""
+    """Return how many instructions of the loop all waves of a picture execute in total."""
     rounds = amdjit.zeros(PIXELS * PIXELS, np.int32)
     mandelbrot[PIXELS * PIXELS // 256, 256](rounds)
     in_waves = rounds.copy_to_host().reshape(-1, 32).max(1)

@@ -30,7 +30,14 @@ from emulator_kernels import (
     straight,
     tiled_product,
 )
-from matrix_arithmetic import processors_report, report, seconds, seconds_by_processor
+from matrix_arithmetic import (
+    functions_report,
+    processors_report,
+    report,
+    seconds,
+    seconds_by_processor,
+    seconds_of_functions,
+)
 from measurement import best, run_fresh, save, summary, table, timed
 
 import amdjit
@@ -50,6 +57,7 @@ from amdjit.examples import (
 
 SIZE = 1024
 SMALL = 256
+NUMBERS = 1 << 20
 LAUNCHES = 1000
 # The names of what the aims are about.
 ADD, GEMM, PRODUCT = "vector add, 16M f32", f"f16 WMMA GEMM, {SIZE}^3", f"f32 LDS GEMM, {SMALL}^3"
@@ -196,6 +204,7 @@ def child(what: str, rounds: int) -> None:
         "growth": lambda: growth(rounds),
         "matrix": lambda: seconds(SIZE, rounds),
         "processors": lambda: seconds_by_processor(SIZE, rounds),
+        "functions": lambda: seconds_of_functions(NUMBERS, rounds),
         "mfma": lambda: mfma_gemm.seconds(SIZE, rounds),
     }
     print(json.dumps(kinds[what]()))
@@ -217,6 +226,7 @@ def main(rounds: int = 10) -> None:
     )
     arithmetics = run_fresh(script, "--child", "matrix", str(rounds))
     processors = run_fresh(script, "--child", "processors", str(rounds))
+    functions = run_fresh(script, "--child", "functions", str(rounds))
     products = run_fresh(script, "--child", "mfma", str(rounds))
     head = ("milliseconds", *(f"{threads} thread(s)" for threads in measured))
     names = list(next(iter(measured.values())))
@@ -231,6 +241,7 @@ def main(rounds: int = 10) -> None:
         sep="\n\n",
     )
     print("", report(SIZE, arithmetics), "", processors_report(SIZE, processors), sep="\n")
+    print("", functions_report(functions), sep="\n")
     print("", mfma_gemm.report(SIZE, products), sep="\n")
     translated = _translations(script)
     rows = [(name, *values.values()) for name, values in translated.items()]
@@ -248,6 +259,7 @@ def main(rounds: int = 10) -> None:
         "translations": translated,
         "matrix": arithmetics,
         "processors": processors,
+        "functions": functions,
         "mfma": products,
     }
     save("emulator_speed", {"rounds": rounds, **results})

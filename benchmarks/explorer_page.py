@@ -1,4 +1,4 @@
-"""How long writing the explorer's page takes, and how large it is: `python
+"""Measures how long writing the explorer's page takes, and how large the page is: `python
 benchmarks/explorer_page.py`.
 
 Kernels of straight code and of loops, and perf_hgemm with its LLVM IR and sources. The aim is a

@@ -1,14 +1,14 @@
-"""How much of amdjit exists for one processor family only: `python benchmarks/family_lines.py
-[--units]`.
+"""Counts how much of amdjit exists for one processor family only: `python
+benchmarks/family_lines.py [--units]`.
 
 A line of code is one that is neither blank nor only a comment or docstring. It counts for a family
-if its unit names that family and no other. A unit is a whole module or class whose path or name
-names one; else a function, or a statement of a module or class that is none. A unit names a family
-in identifiers and strings, by its processors (gfx90a, GFX11, gfx1201), its architecture (CDNA,
-RDNA 3) or instructions that it alone has (MFMA, SMFMAC: CDNA; SWMMAC: RDNA 4). So a function that
-treats one family apart in one line counts whole: the figures are upper bounds. Rows of tables of
-data (.tsv) are not code. Modules that say in their first lines that they are generated are counted
-apart. `--units` lists the units.
+if its unit names that family and no other. A unit is a whole module or class if its path or name
+names a family; otherwise it is a function, or another statement of a module or class. A unit names
+a family in identifiers and strings, by its processors (gfx90a, GFX11, gfx1201), its architecture
+(CDNA, RDNA 3) or instructions that it alone has (MFMA, SMFMAC: CDNA; SWMMAC: RDNA 4). A function
+that handles one family in a single line counts completely, so the figures are upper bounds. Rows of
+tables of data (.tsv) are not code. Modules that say in their first lines that they are generated
+are counted separately. `--units` lists the units.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tok
 
 @dataclass(frozen=True)
 class Unit:
-    """A piece of a module: the lines of its code, and the families that they name."""
+    """A piece of a module: the number of its lines of code, and the families that they name."""
 
     file: str
     first_line: int
@@ -53,7 +53,7 @@ def named(text: str) -> frozenset[str]:
 
 
 def units(source: str, file: str) -> Iterator[Unit]:
-    """Give the units of a module."""
+    """Yield the units of a module."""
     texts = lines_of_code(source)
     of_module = named(file)
     tree = ast.parse(source)
@@ -66,7 +66,7 @@ def units(source: str, file: str) -> Iterator[Unit]:
 
 
 def _spans(body: list[ast.stmt]) -> Iterator[tuple[int, int]]:
-    """Give first and last lines of the functions and statements of a module or class."""
+    """Yield the first and the last line of each function and statement of a module or class."""
     for statement in body:
         assert statement.end_lineno is not None
         decorators = getattr(statement, "decorator_list", [])
@@ -81,7 +81,7 @@ def _spans(body: list[ast.stmt]) -> Iterator[tuple[int, int]]:
 def lines_of_code(source: str) -> dict[int, str]:
     """Return the code of each line that has any, without comments and docstrings."""
     found: dict[int, str] = {}
-    is_first = True  # in a statement: a string that is one is a docstring
+    is_first = True  # the token of a statement: a string there is a docstring
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type in SKIPPED:
             is_first = is_first or token.type == tokenize.NEWLINE

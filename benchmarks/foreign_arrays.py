@@ -1,8 +1,9 @@
-"""What arrays of other libraries cost the host as arguments, beside NumPy's and amdjit's own.
+"""Measures what arrays of other libraries cost the host as arguments, in comparison with NumPy's
+and amdjit's own.
 
     python benchmarks/foreign_arrays.py
 
-Microseconds for each array until it stands as one that a launch takes; nothing is launched, and no
+The figures are microseconds for each array until a launch can use it; nothing is launched, and no
 contents are copied. The tensors are in the host's memory; those on a GPU are read by `memory`.
 """
 
@@ -22,7 +23,7 @@ CALLS = 20_000
 
 
 class WithDlpack:
-    """An array of a library that amdjit does not know: all it has is DLPack."""
+    """An array of a library that amdjit does not know, which only has DLPack."""
 
     def __init__(self, array: torch.Tensor) -> None:
         self.__dlpack__ = array.__dlpack__

@@ -1,12 +1,13 @@
-"""The main loops of matrix products, by kinds of instructions, next to clang's: `python
+"""Compares the main loops of matrix products with clang's, by kinds of instructions: `python
 benchmarks/gemm_loops.py`.
 
-The loop is what lies between the first and the last of the branches that go back around the WMMAs,
-in the linked code object; its instructions are given for each step along k, that is for 32 WMMA of
-f16 and 64 of i8 a wave (a tile of 128 by 128 by 32 or 64, 4 waves of 64 by 64). An instruction that
-is skipped at times counts like the others. Hints to the processor (s_delay_alu, s_clause) do not
-count. The other columns: `bits` is the narrowest access of memory, VGPRs and spills are the whole
-kernel's. Of Triton, which is compiled where it is installed, the same. Counts are no timings.
+The loop is the code between the first and the last of the branches that go back around the WMMAs,
+in the linked code object. Its instructions are counted for each step along k, that is for 32 WMMA
+of f16 and 64 of i8 per wave (a tile of 128 by 128 by 32 or 64, 4 waves of 64 by 64). An instruction
+that is sometimes skipped counts like the others. Hints to the processor (s_delay_alu, s_clause) do
+not count. In the other columns, `bits` is the narrowest access to memory, and VGPRs and spills are
+those of the whole kernel. If Triton is installed, its kernels are counted, too. Counts are not
+times.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from amdjit.options import Environment
 from amdjit.types import Tuple
 
 H, B = f16[:, :], i8[:, :]
-# The loops: WMMAs of one step of a wave, the C file, and what compiles ours.
+# The loops: the WMMAs of one step of a wave, the C file, and the function that compiles amdjit's
+# kernel.
 LOOPS: dict[str, tuple[int, str, Callable[[], bytes]]] = {
     "f16 128x128x32": (
         32,
@@ -55,7 +57,7 @@ KINDS = ("WMMA", "other VALU", "SALU", "LDS", "VMEM", "waits", "barriers")
 
 @dataclass(frozen=True)
 class Loop:
-    """The contents of a loop for each step, with instructions by kind."""
+    """The instructions of a loop for each step, by kind."""
 
     mix: dict[str, float]
     bits: int
@@ -101,20 +103,20 @@ def main_loop(code: Sequence[Instruction]) -> list[Instruction]:
 
 
 def names(instruction: Instruction) -> Iterator[str]:
-    """Yield an instruction's mnemonics, two where VOPD does two things at once."""
+    """Yield an instruction's mnemonics, two for a VOPD pair."""
     yield instruction.mnemonic
     if instruction.pair is not None:
         yield instruction.pair.mnemonic
 
 
 def kind_of(name: str) -> str:
-    """Return which unit an instruction is for; "" for hints."""
+    """Return the unit that an instruction is for; "" for hints."""
     starts = {
         "": HINTS,
         "WMMA": ("v_wmma",),
         "other VALU": ("v_",),
         "waits": ("s_wait",),
-        # Triton's barriers also empty caches, which LDS does not need.
+        # Triton's barriers also flush caches, which is not necessary for LDS.
         "barriers": ("s_barrier_wait", "global_inv", "global_wb"),
         "LDS": ("ds_",),
         "VMEM": ("global_", "buffer_", "flat_", "scratch_"),
@@ -133,7 +135,7 @@ def clang_code(clang: str, source: Path, folder: Path) -> bytes:
 
 
 def triton_codes() -> dict[str, Callable[[], bytes]]:
-    """Return what compiles Triton's kernels for the loops; nothing where Triton is not
+    """Return functions that compile Triton's kernels for the loops; none if Triton is not
     installed."""
     if importlib.util.find_spec("triton") is None:
         return {}

@@ -1,10 +1,10 @@
-"""What arrays cost on the host: `python benchmarks/host_arrays.py [rounds]`.
+"""Measures what arrays cost on the host: `python benchmarks/host_arrays.py [rounds]`.
 
-Launches with NumPy arguments on the stand-in for HIP (tests/runtime/standin_hip): microseconds of
-the processor, in Python and in the stand-in, and HIP's calls for each launch, with temporaries from
-a pool and with memory of their own. The stand-in's hipMalloc is the host's malloc: a driver takes
-longer, and its hipFree waits for the device. Then zeros and fills on the emulator: seconds of the
-processor, and memory of the host.
+First, launches with NumPy arguments on the stand-in for HIP (tests/runtime/standin_hip): processor
+time in Python and in the stand-in, and HIP's calls for each launch, with temporary memory from a
+pool and without a pool. The stand-in's hipMalloc is the host's malloc; a driver takes longer, and
+its hipFree waits for the device. Second, zeros and fills on the emulator: processor time and memory
+of the host.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ FILLS = {
 
 
 def measure_fill(name: str) -> dict[str, float]:
-    """Return the seconds of a fill, and how much the process has grown at most."""
+    """Return the seconds of a fill, and by how much the process grew at most."""
     amdjit.zeros(1)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.process_time()

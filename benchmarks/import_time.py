@@ -1,12 +1,12 @@
-"""How long the import and the first small compilation take: `python benchmarks/import_time.py
-[rounds]`.
+"""Measures how long the import and the first small compilation take: `python
+benchmarks/import_time.py [rounds]`.
 
-Each round starts three processes, one after another: one imports NumPy, then amdjit, and compiles a
-small kernel without a cache on disk; one does the same with the code in the cache; one does with
-llvmlite alone what that compilation asks of LLVM, from the kernel's IR. Processor time is that of
-the process itself, without the one that LLVM runs in; ratios are of the least processor times of
-one run of this script, which other work of the machine disturbs least. `--modules` lists what takes
-longest to load.
+Each round starts three processes, one after another. The first imports NumPy, then amdjit, and
+compiles a small kernel without a cache on disk; the second does the same with the code in the
+cache; the third uses only llvmlite and does what that compilation asks of LLVM, from the kernel's
+IR. Processor time is that of the process itself, without the process in which LLVM runs. Ratios are
+between the least processor times of one run of this script, because other work of the machine
+affects these least. `--modules` lists the modules that take longest to load.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ vector_add.vector_add.compile(*[amdjit.f32[:]] * 3, target="gfx1201")
 
 
 def clock() -> tuple[float, float]:
-    """Return the time on the wall, and that of this process on processors."""
+    """Return the elapsed time and the processor time of this process."""
     return time.perf_counter(), time.process_time()
 
 
@@ -121,7 +121,8 @@ def main(rounds: int = 9) -> None:
 
 
 def modules(most: int = 25) -> None:
-    """Print which modules take longest to load after NumPy, each without what it imports."""
+    """Print the modules that take longest to load after NumPy, each without the modules that it
+    imports."""
     command = [sys.executable, "-X", "importtime", "-c", PROGRAM]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     lines = re.findall(r"import time:\s+(\d+) \|\s+\d+ \|\s+(\S+)\n", done.stderr)

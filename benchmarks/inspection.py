@@ -1,10 +1,10 @@
-"""How long reading the facts of a kernel takes: `python benchmarks/inspection.py [instructions
-...]`.
+"""Measures how long reading the facts of a kernel takes: `python benchmarks/inspection.py
+[instructions ...]`.
 
-Kernels of straight code and kernels of loops and branches are compiled; `inspect_object` is timed
-on their bytes in this process, best of several rounds, with each of its parts, and once in a new
-process, which loads the decoder first. Aims: at most 1 ms
-an instruction at about 100 instructions, at most 0.1 ms at about 5,000.
+Kernels of straight code and kernels of loops and branches are compiled; `inspect_object` and each
+of its parts are timed on their bytes in this process, as the best of several rounds, and once in a
+new process, which loads the decoder first. The aims are at most 1 ms per instruction at about 100
+instructions, and at most 0.1 ms at about 5,000.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from amdjit.inspection import reading
 
 SIZES = (100, 500, 1000, 2000, 5000)
 ROUNDS = 5
-# The functions that make up most of the time, by the module that calls them.
+# The functions that take most of the time, by the module that calls them.
 PARTS: tuple[tuple[Any, str], ...] = (
     (reading, "read_machine_code"),
     (reading, "read_debug_names"),
@@ -58,7 +58,7 @@ def looping_source(lines: int) -> str:
 
 
 SHAPES = {"straight": source, "loops": looping_source}
-# Instructions that a line becomes, about.
+# The approximate number of instructions that a line becomes.
 _DENSITY = {"straight": 2, "loops": 6}
 
 
@@ -116,7 +116,7 @@ def _seconds_of(owner: Any, name: str, code: bytes) -> float:
 
 
 def measure_cold_and_warm(shape: str, size: int, folder: Path) -> dict[str, Any]:
-    """Return what `measure` does, and the seconds of the first inspection of a process."""
+    """Return what `measure` returns, and the seconds of the first inspection in a process."""
     code = compiled(shape, size, folder)
     file = folder / "code.co"
     file.write_bytes(code)

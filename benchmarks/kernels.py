@@ -1,5 +1,5 @@
-"""Kernels beside the examples whose code quality is measured. The same algorithms in C are in
-benchmarks/c."""
+"""Kernels whose code quality is measured, in addition to the examples. The same algorithms in C are
+in benchmarks/c."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ LOG2_E = 1.4426950408889634
 
 @amdjit.kernel(block=(THREADS, 1, 1), fastmath=frozenset({"contract"}))
 def saxpy_256(a, x, y, out):
-    """One element a work-item, the block compiled in, products and sums fused as C compilers do."""
+    """Compute one element per work-item, with the block compiled in, and products and sums fused as
+    C compilers do."""
     i = amdjit.grid(1)
     if i < out.shape[0]:
         out[i] = a * x[i] + y[i]
@@ -22,7 +23,7 @@ def saxpy_256(a, x, y, out):
 
 @amdjit.kernel(block=(THREADS, 1, 1), fastmath=frozenset({"contract"}))
 def saxpy_4(a, x, y, out):
-    """Four elements a work-item."""
+    """Compute four elements per work-item."""
     i = 4 * amdjit.grid(1)
     if i < out.shape[0]:
         out.store(i, a * x.load(i, 4) + y.load(i, 4))
@@ -30,7 +31,7 @@ def saxpy_4(a, x, y, out):
 
 @amdjit.kernel(block=(THREADS, 1, 1))
 def tree_reduction(x, out):
-    """The sum of each workgroup's 256 elements: a tree in LDS, as `codegen.md` has it."""
+    """Compute the sum of each workgroup's 256 elements with a tree in LDS."""
     t = threadIdx.x
     tree = shared.array(THREADS, f32)
     tree[t] = x[amdjit.grid(1)]
@@ -45,7 +46,7 @@ def tree_reduction(x, out):
 
 @amdjit.kernel(block=(THREADS, 1, 1))
 def wave_reduction(x, out):
-    """The same sum through the lanes' own exchange, with one barrier."""
+    """Compute the same sum by exchanging values between lanes, with one barrier."""
     i, t = amdjit.grid(1), threadIdx.x
     total = wave.reduce_add(x[i] if i < x.shape[0] else 0.0)
     partial = shared.array(8, f32)
@@ -62,7 +63,7 @@ def wave_reduction(x, out):
 
 @amdjit.kernel(block=(32, 1, 1), fastmath=frozenset({"contract"}))
 def row_softmax(x, out):
-    """A wave for each row; each lane every 32nd column."""
+    """Compute the softmax of each row in one wave; each lane handles every 32nd column."""
     row, lane = blockIdx.x, threadIdx.x
     columns = x.shape[1]
     largest = f32(-3.0e38)
@@ -79,7 +80,7 @@ def row_softmax(x, out):
 
 @amdjit.kernel(block=(32, 8, 1), fastmath=frozenset({"contract"}))
 def stencil(x, out):
-    """The mean of the four neighbours less the middle, inside the borders."""
+    """Compute the mean of the four neighbours minus the middle, inside the borders."""
     c, r = amdjit.grid(2)
     if 0 < r < x.shape[0] - 1 and 0 < c < x.shape[1] - 1:
         out[r, c] = 0.25 * (x[r - 1, c] + x[r + 1, c] + x[r, c - 1] + x[r, c + 1]) - x[r, c]
@@ -101,7 +102,7 @@ def histogram(x, counts):
 
 @amdjit.kernel(block=(16, 16, 1), fastmath=frozenset({"contract"}))
 def naive_gemm(a, b, c):
-    """One element of the product a work-item, f16 in, f32 sums."""
+    """Compute one element of the product per work-item, from f16 with sums in f32."""
     column, row = amdjit.grid(2)
     if row < c.shape[0] and column < c.shape[1]:
         total = f32(0)
@@ -112,7 +113,7 @@ def naive_gemm(a, b, c):
 
 @amdjit.kernel(block=(16, 16, 1), fastmath=frozenset({"contract"}))
 def tiled_matmul(a, b, c):
-    """16x16 tiles in LDS, f32; the extents are multiples of 16."""
+    """Multiply with 16x16 tiles in LDS, in f32. The extents are multiples of 16."""
     tx, ty = threadIdx.x, threadIdx.y
     column, row = amdjit.grid(2)
     left, right = shared.array((16, 16), f32), shared.array((16, 16), f32)
@@ -129,8 +130,8 @@ def tiled_matmul(a, b, c):
 
 @amdjit.kernel(block=(32, 1, 1))
 def many_fragments(a, b, d):
-    """D^T = (A B)^T, 64 by 64 a wave, through 32 fragments of 16 by 16: 16 of D, 8 each of A and B
-    for 32 of k."""
+    """Compute D^T = (A B)^T, 64 by 64 per wave, with 32 fragments of 16 by 16: 16 of D, and 8 each
+    of A and B for 32 of k."""
     row, column = 64 * blockIdx.y, 64 * blockIdx.x
     left = tuple(
         matrix.fragment(matrix.matrix_a, 16, 16, 16, f16, matrix.row_major) for _ in range(8)
@@ -156,8 +157,8 @@ def many_fragments(a, b, d):
 
 @amdjit.kernel(block=(32, 1, 1))
 def many_fragments_by_rows(a, b, d):
-    """D = A B likewise, by rows: a lane holds neighbours of a column, and stores them one by
-    one."""
+    """Compute D = A B in the same way, but store it by rows: a lane holds neighbours of a column,
+    and stores them one by one."""
     row, column = 64 * blockIdx.y, 64 * blockIdx.x
     left = tuple(
         matrix.fragment(matrix.matrix_a, 16, 16, 16, f16, matrix.row_major) for _ in range(8)

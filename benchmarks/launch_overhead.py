@@ -1,11 +1,11 @@
-"""What a launch costs on the host, beside a raw hip-python call: `python
+"""Measures what a launch costs on the host, in comparison with a raw hip-python call: `python
 benchmarks/launch_overhead.py [launches]`.
 
 The GPU is the tests' stand-in libamdhip64.so: hip-python and the C functions below it are called as
-with a GPU, and the work itself waits until nobody measures. So a time is that of amdjit, of
-hip-python and of a C function that keeps the arguments; HIP's own part on a GPU comes on top. Times
-are of single launches, in microseconds: the quarter that a percentile stands for, not only the
-best. The last lines are whole launches of an empty kernel on the emulator.
+with a GPU, and the work itself is done after measuring. A time is therefore that of amdjit, of
+hip-python and of a C function that stores the arguments; on a GPU, HIP's own time is added. The
+times are percentiles of single launches in microseconds, not only the best ones. The last lines are
+whole launches of an empty kernel on the emulator.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from measurement import ROOT, save, table
 STANDIN = ROOT / "tests" / "runtime" / "standin_hip"
 sys.path.insert(0, str(STANDIN))
 
-import standin  # noqa: E402  (its folder is on the path from here on)
+import standin  # noqa: E402  (its folder is on the path now)
 
 import amdjit  # noqa: E402
 from amdjit.runtime.device import Device  # noqa: E402
 
 PERCENTILES = (10, 50, 90, 99)
 LAUNCHES = 5000
-# So many launches wait for each other, so that the queue of the stand-in stays short.
+# After so many launches the benchmark waits, so that the queue of the stand-in stays short.
 BATCH = 100
 
 
@@ -70,7 +70,7 @@ def nothing(x, y, out):
 
 
 def cases() -> dict[str, Callable[[], object]]:
-    """Return what is measured, by name, with arrays on the current device."""
+    """Return the cases to measure, by name, with arrays on the current device."""
     x = [amdjit.zeros(1024) for _ in range(12)]
     stream = amdjit.Stream()
     a, b, integer = np.float32(2), np.float32(3), np.int32(5)
@@ -164,7 +164,7 @@ def measure_emulated(launches: int) -> dict[str, dict[str, float]]:
 
 
 def in_child(what: str, launches: int, **settings: str) -> dict[str, dict[str, float]]:
-    """Return what a process of its own measures, with the stand-in's settings."""
+    """Return what a separate process measures, with the stand-in's settings."""
     environment = standin.environment(**settings)
     environment["PYTHONPATH"] = str(ROOT)
     done = subprocess.run(

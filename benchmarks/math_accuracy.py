@@ -1,13 +1,13 @@
-"""How far the functions of `amdjit.intrinsics.math` in f32 are from the true values, run on the
-emulator.
+"""Measures how far the functions of `amdjit.intrinsics.math` in f32 are from the true values, on
+the emulator.
 
     python benchmarks/math_accuracy.py             2**24 inputs of every function, of all exponents
     python benchmarks/math_accuracy.py --all sin   all 2**32 inputs of one (1 to 4 minutes)
     python benchmarks/math_accuracy.py --stale     all inputs of what changed since it was measured
 
-The reference is float64: NumPy's, or the C library's (by way of `math`, and of gcc for many
-inputs). It writes docs/math_accuracy.json, from which docs/generate.py makes the table of
-docs/reference/math.md.
+The reference is float64: NumPy's functions, or the C library's (called through `math`, and through
+gcc's code for many inputs). It writes docs/math_accuracy.json, from which docs/generate.py makes
+the table of docs/reference/math.md.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def kernel_of(name: str) -> amdjit.Kernel:
 
 
 def computed(name: str, *arguments: Singles) -> Singles:
-    """Return what the function gives on the current device."""
+    """Return the results of the function on the current device."""
     out = np.empty_like(arguments[0])
     kernel_of(name)[-(-out.size // 256), 256](*arguments, out)
     return out
@@ -133,12 +133,12 @@ def expected(name: str, *arguments: Singles) -> Doubles:
 
 
 def errors_in_ulps(found: Singles, true: Doubles) -> Doubles:
-    """Return distances in units of the last place of f32; infinite where NaN, infinity or a zero's
-    sign is wrong."""
+    """Return distances in units in the last place of f32; infinite if NaN, an infinity or the sign
+    of a zero is wrong."""
     with np.errstate(all="ignore"):
         nearest = true.astype(np.float32)
         unit = np.exp2(np.clip(np.floor(np.log2(np.abs(true))), -126, 127) - 23)
-        # Beyond the largest number the next one would be 2**128.
+        # The next number after the largest one would be 2**128.
         value = np.where(
             np.isinf(found) & np.isfinite(true),
             np.copysign(2.0**128, found),
@@ -152,8 +152,8 @@ def errors_in_ulps(found: Singles, true: Doubles) -> Doubles:
 
 
 def stratified(count: int, seed: int = 0) -> Singles:
-    """Return `count` numbers: all signs and exponents alike, mantissas at random; the special ones
-    among them."""
+    """Return `count` numbers in which all signs and exponents are equally frequent, with random
+    mantissas, and among them the special numbers."""
     rng = np.random.default_rng(seed)
     upper = np.arange(count, dtype=np.uint32) % 512 << 23
     numbers = (upper | rng.integers(0, 1 << 23, count, dtype=np.uint32)).view(np.float32)
@@ -186,7 +186,7 @@ SPECIAL = np.concatenate([SPECIAL, -SPECIAL, np.array([math.nan], np.float32)])
 
 
 class Loops:
-    """The loops of ulp_distance.c, compiled for this processor."""
+    """The loops of ulp_distance.c, compiled for the host's processor."""
 
     def __init__(self) -> None:
         source = Path(__file__).with_name("ulp_distance.c")
@@ -209,7 +209,7 @@ class Loops:
 
     def true(self, name: str, *arguments: Singles) -> Doubles:
         """Return the true values, to the precision of float64: C's for functions of one number,
-        NumPy's of two."""
+        NumPy's for functions of two."""
         if name not in REFERENCES:
             return expected(name, *arguments)
         out = self._true[: arguments[0].size]
@@ -244,7 +244,7 @@ def _batches(everything: bool) -> Iterator[tuple[Singles, ...]]:
 
 
 def edges() -> Singles:
-    """Return 1024 numbers at which something changes: special ones, powers of 2, small whole and
+    """Return 1024 numbers at which something may change: special ones, powers of 2, small whole and
     half numbers."""
     powers = np.ldexp(np.float32(1), np.arange(-149, 128, dtype=np.int32))
     middle = np.concatenate([powers, np.arange(0.5, 40, 0.5), SPECIAL]).astype(np.float32)
@@ -257,7 +257,7 @@ def edges() -> Singles:
 
 
 def _pairs() -> Iterator[tuple[Singles, ...]]:
-    """Yield all pairs of edges, then others: of any exponents, and near 0."""
+    """Yield all pairs of edges, then other pairs: of any exponents, and near 0."""
     side = edges()
     yield (
         np.tile(np.repeat(side, side.size), BATCH // side.size**2),
@@ -274,7 +274,7 @@ def _pairs() -> Iterator[tuple[Singles, ...]]:
 
 
 def measure(name: str, everything: bool, loops: Loops) -> dict[str, Any]:
-    """Return the largest error of a function, where it is, and what was measured."""
+    """Return the largest error of a function, where it occurs, and what was measured."""
     worst, place, inputs, misrounded, start = -1.0, (0.0,), 0, 0, time.process_time()
     kernel, source = kernel_of(name), fingerprint(getattr(real, name))
     device = amdjit.to_device(np.empty(BATCH, np.float32))
@@ -302,7 +302,7 @@ def measure(name: str, everything: bool, loops: Loops) -> dict[str, Any]:
 
 
 def stale(known: dict[str, Any]) -> list[str]:
-    """Return the functions whose evaluation is not the one that was measured."""
+    """Return the functions whose evaluation changed since they were measured."""
     return [
         name
         for name in REFERENCES | REFERENCES_OF_TWO
@@ -311,8 +311,8 @@ def stale(known: dict[str, Any]) -> list[str]:
 
 
 def main() -> None:
-    """Measure the functions that the command line names, or all, and write the results beside the
-    earlier ones."""
+    """Measure the functions that the command line names, or all of them, and write the results in
+    addition to the earlier ones."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,8 +1,8 @@
-"""How many instructions functions of f32 and f64 take, and those of OCML, ROCm's device library:
-compiled, not run.
+"""Counts how many instructions functions of f32 and f64 take, in comparison with OCML, ROCm's
+device library. The code is compiled, not run.
 
-Counted is what a kernel of one call has more than one that copies, without the hints to the
-scheduler (`s_delay_alu`, waits). Both sides of branches count, whichever is taken.
+The count is the number of instructions that a kernel with one call has more than one that only
+copies, without the hints to the scheduler (`s_delay_alu`, waits). Both sides of branches count.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from amdjit.options import Environment
 from amdjit.types import Scalar
 
 NAMES = {"power": "pow"}
-"""OCML's names where they are others."""
+"""OCML's names where they differ."""
 
 
 def instructions(name: str, arguments: int) -> dict[str, int]:
-    """Return the numbers of instructions: ours, ours of f64, and OCML's where it is installed."""
+    """Return the numbers of instructions: amdjit's in f32 and in f64, and OCML's if it is
+    installed."""
     empty, ours = _counted(None, arguments), _counted(getattr(real, name), arguments)
     found = {"instructions": ours[0] - empty[0], "of_f64": ours[1]}
     if find_ocml(Environment()) is not None:
@@ -35,12 +36,12 @@ def instructions(name: str, arguments: int) -> dict[str, int]:
 
 def instructions_of_f64(name: str, arguments: int) -> dict[str, int]:
     """Return how many instructions a function of f64 takes, how many of them are of f64, and both
-    for OCML's where it is installed."""
+    numbers for OCML's function if it is installed."""
     empty = _counted(None, arguments, f64)[0]
     ours = _counted(getattr(real, name), arguments, f64)
     found = {"instructions": ours[0] - empty, "of_f64": ours[1]}
     if find_ocml(Environment()) is not None:
-        with suppress(BackendError):  # which has some functions in f32 only
+        with suppress(BackendError):  # amdjit has some functions in f32 only
             theirs = _counted(_of_ocml(name, arguments, f64), arguments, f64)
             found |= {"instructions_of_ocml": theirs[0] - empty, "of_f64_in_ocml": theirs[1]}
     return found
@@ -88,10 +89,10 @@ def _of_ocml(name: str, arguments: int, kind: Scalar = f32) -> Intrinsic:
     lowering = LlvmCall(f"__ocml_{NAMES.get(name, name)}_f{kind.bits}", library="OCML")
 
     def of_one(x):
-        """Return what OCML does."""
+        """Return the result of OCML's function."""
 
     def of_two(x, y):
-        """Return what OCML does."""
+        """Return the result of OCML's function."""
 
     function = of_one if arguments == 1 else of_two
     function.__annotations__ = dict.fromkeys(("x", "y")[:arguments], kind) | {"return": kind}

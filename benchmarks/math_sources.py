@@ -1,10 +1,10 @@
-"""A fingerprint of how a function of `amdjit.intrinsics.math` is evaluated in f32, to tell which
-measurement is stale.
+"""Makes a fingerprint of how a function of `amdjit.intrinsics.math` is evaluated in f32, which
+tells whether a measurement is stale.
 
-It is made from the syntax of the device function and of every function that it calls, with the
-values of their constants. Comments, docstrings, annotations, layout, the modules that hold the
-functions and the branches for types other than f32 (`if isinstance(x, DOUBLES)`) make no
-difference. An approximate instruction counts by what it returns.
+The fingerprint is made from the syntax of the device function and of every function that it calls,
+with the values of their constants. Comments, docstrings, annotations, layout, the modules that hold
+the functions and the branches for types other than f32 (`if isinstance(x, DOUBLES)`) do not matter.
+For an approximate instruction, the fingerprint includes what it returns.
 """
 
 from __future__ import annotations
@@ -19,26 +19,27 @@ from typing import Any
 import numpy as np
 
 from amdjit.declarations import DeviceFunction, Intrinsic, LlvmCall
-from amdjit.isa.approximations import SINGLE_RULES, WholeNumbers
+from amdjit.isa.approximations import SINGLE_RULES, of_bits
 
-# LLVM's names of the instructions whose rules have others.
+# LLVM's names of instructions that have other names in the rules.
 _RULES = {f"llvm.amdgcn.{name}.{{x}}": name for name in SINGLE_RULES} | {
     "llvm.amdgcn.exp2.{x}": "exp"
 }
 # Bits of floats of all signs and exponents.
-_SAMPLE = np.arange(1 << 12, dtype=np.int64) * 0x9E3779B9 & 0xFFFFFFFF
+_SAMPLE = (np.arange(1 << 12, dtype=np.int64) * 0x9E3779B9).astype(np.uint32)
 
 
 def fingerprint(function: DeviceFunction | Intrinsic, is_single: bool = True) -> str:
-    """Return 16 hexadecimal digits that differ where the evaluation does. is_single: in f32, whose
-    approximate instructions have a rule; those of f64 are rounded correctly."""
+    """Return 16 hexadecimal digits that differ if the evaluation differs. is_single: whether it is
+    the evaluation in f32, whose approximate instructions have a rule; those of f64 are rounded
+    correctly."""
     parts = parts_of(function, is_single)
     text = "\n".join(f"{name}: {parts[name]}" for name in sorted(parts))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def parts_of(function: DeviceFunction | Intrinsic, is_single: bool = True) -> dict[str, str]:
-    """Return what the fingerprint is of: the functions and constants by name."""
+    """Return everything that goes into the fingerprint: the functions and constants by name."""
     parts: dict[str, str] = {}
     _collect(function, parts, is_single)
     return parts
@@ -68,15 +69,15 @@ def _collect(value: Any, parts: dict[str, str], is_single: bool) -> None:
 
 
 def _results_of(called: str) -> str:
-    """Return a digest of what an approximate instruction returns, nothing for other calls."""
+    """Return a digest of what an approximate instruction returns; nothing for other calls."""
     if called not in _RULES:
         return ""
-    results = SINGLE_RULES[_RULES[called]](WholeNumbers(), _SAMPLE)
-    return f" {hashlib.sha256(results.astype(np.uint32).tobytes()).hexdigest()[:16]}"
+    results = of_bits(SINGLE_RULES[_RULES[called]], _SAMPLE)
+    return f" {hashlib.sha256(results.tobytes()).hexdigest()[:16]}"
 
 
 def _resolved(node: ast.AST, known: dict[str, Any]) -> Any:
-    """Return what a name, or an attribute of a module, stands for."""
+    """Return the object that a name, or an attribute of a module, stands for."""
     if isinstance(node, ast.Name):
         return known.get(node.id)
     if isinstance(node, ast.Attribute) and isinstance(
@@ -87,7 +88,7 @@ def _resolved(node: ast.AST, known: dict[str, Any]) -> Any:
 
 
 class _ForSingles(ast.NodeTransformer):
-    """Leave out docstrings, annotations and branches for other types."""
+    """Removes docstrings, annotations and branches for other types."""
 
     def visit_If(self, node: ast.If) -> Any:
         self.generic_visit(node)

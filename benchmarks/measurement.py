@@ -1,4 +1,5 @@
-"""What the benchmarks share: fresh processes, tables, and results as JSON in benchmarks/results."""
+"""Functions that the benchmarks share: fresh processes, tables, and results as JSON in
+benchmarks/results."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ RESULTS = HERE / "results"
 
 
 def run_fresh(script: Path, *arguments: str, **variables: str) -> Any:
-    """Run a script in a new process and return the JSON that it prints. Bytecode is kept, as an
-    installation has it."""
+    """Run a script in a new process and return the JSON that it prints. Bytecode is stored, as in
+    an installation."""
     environment = {
         key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"
     }
@@ -48,8 +49,8 @@ def _bytecode() -> Path:
 
 
 def best(action: Callable[[], object], rounds: int) -> float:
-    """Return the shortest time of some rounds, in seconds: the least disturbed by other work of the
-    machine."""
+    """Return the shortest time of some rounds, in seconds, because other work of the machine
+    affects it least."""
     times = []
     for _ in range(rounds):
         start = perf_counter()
@@ -63,7 +64,7 @@ def timed(
     note: Callable[[float], None],
     clock: Callable[[], float] = perf_counter,
 ) -> Callable[..., Any]:
-    """Return a function that does the same, and tells `note` the seconds that each call takes."""
+    """Return a function that does the same, and passes the seconds of each call to `note`."""
 
     def measured(*arguments: Any) -> Any:
         start = clock()
@@ -76,7 +77,7 @@ def timed(
 
 
 def summary(values: Sequence[float]) -> dict[str, float]:
-    """Return the least and the middle one of some times, in milliseconds."""
+    """Return the least and the median of some times, in milliseconds."""
     return {
         "best_ms": round(min(values) * 1e3, 2),
         "median_ms": round(statistics.median(values) * 1e3, 2),
@@ -84,7 +85,7 @@ def summary(values: Sequence[float]) -> dict[str, float]:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table as text, numbers to the right."""
+    """Return a table as text, with numbers aligned to the right."""
     body = list(rows)
     lines = [[str(cell) for cell in line] for line in (head, *body)]
     columns = range(len(head))
@@ -106,7 +107,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def save(name: str, results: dict[str, Any]) -> None:
-    """Write results, with the machine that they are from, to benchmarks/results."""
+    """Write results, with the machine on which they were measured, to benchmarks/results."""
     RESULTS.mkdir(exist_ok=True)
     machine = {
         "python": platform.python_version(),

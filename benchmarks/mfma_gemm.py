@@ -1,5 +1,5 @@
-"""An f16 GEMM with MFMA on the emulator of gfx942, beside the one with WMMA on gfx1201's
-(`examples/wmma_gemm.py`), in turns.
+"""Compares an f16 GEMM with MFMA on the emulator of gfx942 with the one with WMMA on the emulator
+of gfx1201 (`examples/wmma_gemm.py`), measured alternately.
 
 A workgroup of 4 waves computes a 128 by 128 tile, each wave a 64 by 64 quarter of it in 4
 accumulators of v_mfma_f32_32x32x8_f16; both factors come from LDS. `python
@@ -42,7 +42,7 @@ TILE = 128
 QUARTER = 64
 DEPTH = 32
 PITCH = DEPTH + 8  # elements from one row in LDS to the next
-# The most that MFMA's may take of WMMA's time.
+# The largest ratio of MFMA's time to WMMA's.
 MOST = 2.0
 
 
@@ -56,7 +56,7 @@ def load_tiles(a, b, k, a_part, b_part):
 
 @amdjit.device_function
 def store_tiles(a_tile, b_tile, a_part, b_part):
-    """Put this work-item's share into LDS, B's by columns."""
+    """Store this work-item's share in LDS, B by columns."""
     t = threadIdx.x
     for i in static_range(2):
         a_tile.store(PITCH * (64 * i + t // 4) + 8 * (t % 4), a_part[i])
@@ -67,7 +67,7 @@ def store_tiles(a_tile, b_tile, a_part, b_part):
 
 @amdjit.device_function
 def multiply(a_tile, b_tile, step, row, column, total):
-    """Add 8 steps of k. B comes first: a lane then holds 4 neighbours in a row of C."""
+    """Add 8 steps of k. B comes first, so that a lane holds 4 neighbours in a row of C."""
     lane = threadIdx.x % 64
     place = PITCH * (lane % 32) + 4 * (lane // 32) + 8 * step
     fragments = local.array(2, f16x4)

@@ -1,11 +1,11 @@
-"""What the cycle model says of `examples/tuned_gemm.py` on large square matrices: one workgroup of
-the same depth runs on the emulator, and stands for all of them.
+"""Estimates `examples/tuned_gemm.py` on large square matrices with the cycle model: one workgroup
+of the same depth runs on the emulator and represents all of them.
 
-Assumed: all workgroups do the same; those on one workgroup processor share no line in its caches
-(with 2 or 6 of them recorded, which share B, no figure changed by more than it does anyway); those
-that run at the same time share L2 evenly; the clock is the boost clock. Where caches nearly
-overflow, what is evicted depends on where the matrices lie: estimates are made for several places,
-and the middle one counts.
+The assumptions are: all workgroups do the same; those on one workgroup processor share no line in
+its caches (recording 2 or 6 of them, which share B, changed no figure by more than its usual
+variation); those that run at the same time share L2 evenly; the clock is the boost clock. Where
+caches nearly overflow, the addresses of the matrices decide what is evicted: estimates are made for
+several addresses, and their median is taken.
 """
 
 from __future__ import annotations
@@ -40,27 +40,28 @@ SHAPES = ((128, 128, 2, 2), (256, 128, 4, 2), (128, 128, 2, 4))
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the model says of one configuration. tera: 10^12 operations a second, for each place of
-    the matrices. stalls: shares of the cycles that waves wait, by cause."""
+    """The model's estimate of one configuration."""
 
     kind: str
     order: str
     configuration: Configuration
     tera: tuple[float, ...]
+    """10^12 operations per second, for each address of the matrices."""
     wmma_share: float
     stalls: dict[str, float]
+    """The shares of the cycles for which waves wait, by cause."""
     vgprs: int
     spills: int
     lds: int
 
     @property
     def middle(self) -> float:
-        """The middle one of the estimates."""
+        """The median of the estimates."""
         return statistics.median(self.tera)
 
     @property
     def stall(self) -> str:
-        """What waves wait for most."""
+        """The most frequent reason why waves wait."""
         return max(self.stalls, key=lambda name: self.stalls[name])
 
 
@@ -74,8 +75,8 @@ def estimated(
 ) -> Estimate:
     """Return the estimate of a product of `size` by `size` matrices of "f16", "fp8" or "i8".
 
-    places: how many places of the matrices to try. extra_lds: bytes that a workgroup is taken to
-    need in addition, so that fewer of them run at a time.
+    places: how many addresses of the matrices to try. extra_lds: bytes of LDS that a workgroup is
+    assumed to need in addition, so that fewer of them run at the same time.
     """
     found = [_estimated_once(kind, c, size, in_panels, place, extra_lds) for place in range(places)]
     cycles, code_object = found[0]
@@ -113,7 +114,7 @@ def _estimated_once(
 
 
 def _placed(shape: tuple[int, ...], dtype: Any, place: int) -> Any:
-    """Return a matrix of ones that begins some lines into its memory."""
+    """Return a matrix of ones that begins some lines after the start of its memory."""
     count, offset = int(np.prod(shape)), 7 * place * LINE_BYTES // np.dtype(dtype).itemsize
     return np.ones(count + offset, dtype)[offset:].reshape(shape)
 
@@ -124,8 +125,8 @@ def _shares(cycles: Cycles) -> dict[str, float]:
 
 
 def sensible(kind: str, form: str) -> Iterator[Configuration]:
-    """Yield the configurations of a form that the table of forms is about: deep steps where LDS
-    holds them."""
+    """Yield the configurations of a form that the table of forms considers: deep steps if LDS has
+    space for them."""
     step = BYTES // np.dtype(DTYPES[kind]).itemsize
     for bm, bn, rows, columns in SHAPES:
         if form == "registers":

@@ -1,9 +1,9 @@
-"""One search over configurations of `examples/tuned_gemm.py`, in this process and its workers:
-`python benchmarks/product_search.py FILE --count 500 --workers 2`.
+"""Makes one search over configurations of `examples/tuned_gemm.py`, in this process and its
+workers: `python benchmarks/product_search.py FILE --count 500 --workers 2`.
 
-The product is of `SIZE` by `SIZE` by `DEPTH` 8-bit floats; workers run one of `SMALL` by `SMALL`
-by `DEPTH`, which stands for it. FILE takes the results; a second search goes on where the first one
-ended. What was found is printed as JSON. `benchmarks/tuning.py` starts this.
+The product is of `SIZE` by `SIZE` by `DEPTH` 8-bit floats; workers run one of `SMALL` by `SMALL` by
+`DEPTH`, which represents it. The results go to FILE; a second search continues where the first one
+ended. The result is printed as JSON. `benchmarks/tuning.py` starts this.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ SIZE, SMALL, DEPTH = 4096, 256, 1024
 
 
 def space(kind: str) -> list[dict[str, Any]]:
-    """Return the configurations that fit, with the workgroup that each is compiled for."""
+    """Return the configurations that fit, with the workgroup for which each is compiled."""
     nbytes = np.dtype(DTYPES[kind]).itemsize
     every = (Configuration(*values) for values in itertools.product(*SPACE.values()))
     return [{**vars(c), "block": (32 * c.waves, 1, 1)} for c in every if fits(c, nbytes)]
 
 
 def arguments(kind: str, size: int, in_panels: bool) -> dict[str, Any]:
-    """Return matrices whose product of any type is exact."""
+    """Return matrices whose product is exact in any type."""
     random = np.random.default_rng(size)
     result = np.zeros((size, size), np.int32 if kind == "i8" else np.float32)
     a, b = (random.integers(-2, 3, (size, DEPTH)).astype(DTYPES[kind]) for _ in range(2))
@@ -55,7 +55,7 @@ def grid(c: Any) -> tuple[int, int]:
 
 
 def search(options: argparse.Namespace) -> dict[str, Any]:
-    """Search, and return what was found as JSON."""
+    """Search, and return the result as JSON."""
     kind, in_panels = options.kind, options.order == "panels"
     kernel = amdjit.autotune(space=space(kind), key=[lambda call: call.d.shape])(tuned_gemm)
     whole = arguments(kind, SIZE, in_panels)
@@ -89,7 +89,7 @@ def search(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def reason_of(candidate: Any) -> str:
-    """Return why a candidate is out, without its own numbers."""
+    """Return why a candidate is out, without the candidate's own numbers."""
     words = candidate.reason.partition("(")[0].split()
     return " ".join(word for word in words if not word.isdigit()) or candidate.state.value
 

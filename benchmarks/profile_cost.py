@@ -1,9 +1,9 @@
-"""What counting costs: launches on the emulator with and without `amdjit.profile`: `python
-benchmarks/profile_cost.py [rounds]`.
+"""Measures what counting costs, by launches on the emulator with and without `amdjit.profile`:
+`python benchmarks/profile_cost.py [rounds]`.
 
-Arrays are on the device before, one host thread runs both: a factor is that of the launch alone, in
-seconds of the processor, with what the block does when the launch ends. Without a sample nothing is
-recorded for the cycle model.
+Arrays are on the device before, and one host thread runs both launches. A factor is the ratio of
+their processor times, including what the block does when the launch ends. Without a sample, nothing
+is recorded for the cycle model.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ def counted(launch: Launch, workgroups: int | None) -> float:
 
 
 def seconds(rounds: int) -> dict[str, list[float]]:
-    """Return the least seconds of each launch: plain, counted, and counted and recorded; in turns,
-    translated before."""
+    """Return the least seconds of each launch: plain, counted, and counted and recorded. They are
+    measured alternately, after translation."""
     warnings.simplefilter("ignore", amdjit.PerformanceWarning)
     times = {}
     for name, launch in launches().items():

@@ -1,5 +1,5 @@
 """What each check costs: launches on the emulator with and without it: `python
-benchmarks/sanitizer_cost.py [rounds]`.
+benchmarks/sanitizer_cost.py [rounds [sixteenths of the size]]`.
 
 Arrays are on the device before, one host thread runs both: a factor is that of the launch alone, in
 seconds of the processor. Checks that do not change the translated code differ from 1 by noise.
@@ -53,28 +53,31 @@ def iterate(x, out, rounds):
     out[i] = value
 
 
-def launches() -> dict[str, Callable[[], None]]:
+def launches(sixteenths: int) -> dict[str, Callable[[], None]]:
     """Return the launches to time; their arrays are made here, on the device."""
     random = np.random.default_rng(0)
-    n, size = 1_000_000, 256
+    n, size = 1_000_000 * sixteenths // 16, 16 * sixteenths
     x, y, out = (amdjit.to_device(random.random(n, np.float32)) for _ in range(3))
     sums = amdjit.zeros(reduction.BLOCKS, np.float32)
     a, b, c = (amdjit.to_device(random.random((size, size), np.float32)) for _ in range(3))
+    wide = 2 * size
     p, q = (
-        amdjit.to_device(random.random((512, 512), np.float32).astype(np.float16)) for _ in range(2)
+        amdjit.to_device(random.random((wide, wide), np.float32).astype(np.float16))
+        for _ in range(2)
     )
-    r = amdjit.zeros((512, 512), np.float32)
+    r = amdjit.zeros((wide, wide), np.float32)
     groups = (n + 255) // 256
     tiles = (size // TILE, size // TILE)
+    million = f"{n / 1e6:g}M f32"
     return {
-        "vector add, 1M f32": lambda: vector_add.vector_add[groups, 256](x, y, out),
-        "saxpy, 1M f32": lambda: saxpy.saxpy[groups, 256](np.float32(2), x, y, out),
-        "LDS reduction, 1M f32": lambda: reduction.sum_per_block[
+        f"vector add, {million}": lambda: vector_add.vector_add[groups, 256](x, y, out),
+        f"saxpy, {million}": lambda: saxpy.saxpy[groups, 256](np.float32(2), x, y, out),
+        f"LDS reduction, {million}": lambda: reduction.sum_per_block[
             reduction.BLOCKS, reduction.THREADS
         ](x, sums),
-        "LDS product, 256^3 f32": lambda: tiled_product[tiles, (TILE, TILE)](a, b, c),
-        "WMMA product, 512^3 f16": lambda: wmma_gemm.gemm(p, q, r),
-        "arithmetic loop, 64K x 200": lambda: iterate[256, 256](x, out, 200),
+        f"LDS product, {size}^3 f32": lambda: tiled_product[tiles, (TILE, TILE)](a, b, c),
+        f"WMMA product, {wide}^3 f16": lambda: wmma_gemm.gemm(p, q, r),
+        f"arithmetic loop, {size // 4}K x 200": lambda: iterate[size, 256](x, out, 200),
     }
 
 
@@ -85,12 +88,12 @@ def timed(launch: Callable[[], None]) -> float:
     return time.process_time() - start
 
 
-def seconds(check: str, rounds: int) -> dict[str, tuple[float, float]]:
+def seconds(check: str, rounds: int, sixteenths: int) -> dict[str, tuple[float, float]]:
     """Return the least seconds of each launch without and with a check, in turns, translated
     before."""
     warnings.simplefilter("ignore", amdjit.PerformanceWarning)
     times = {}
-    for name, launch in launches().items():
+    for name, launch in launches(sixteenths).items():
         plain, checked = [], []
         for _ in range(rounds + 1):
             plain.append(timed(launch))
@@ -100,13 +103,13 @@ def seconds(check: str, rounds: int) -> dict[str, tuple[float, float]]:
     return times
 
 
-def main(rounds: int = 20) -> None:
+def main(rounds: int = 20, sixteenths: int = 16) -> None:
     """Measure, print and save."""
     script = Path(__file__)
     # The tier that checks use: the factor is that of the check alone.
     environment = {"AMDJIT_EMULATOR_THREADS": "1", "AMDJIT_EMULATOR_TIER": "full"}
     measured = {
-        check: run_fresh(script, "--child", check, str(rounds), **environment)
+        check: run_fresh(script, "--child", check, str(rounds), str(sixteenths), **environment)
         for check in SANITIZER_CHECKS
     }
     rows = []
@@ -120,6 +123,6 @@ def main(rounds: int = 20) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
-        print(json.dumps(seconds(sys.argv[2], int(sys.argv[3]))))
+        print(json.dumps(seconds(sys.argv[2], *map(int, sys.argv[3:]))))
     else:
         main(*map(int, sys.argv[1:]))

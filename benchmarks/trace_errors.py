@@ -24,8 +24,12 @@ KINDS = {
     "branch": "a branch to the next issue",
     "kernel": "first to last issue of all waves, cold memory and code given",
 }
-_MATRIX = {TIMINGS.index(Timing.MATRIX_WIDE), TIMINGS.index(Timing.MATRIX_NARROW)}
+_MATRIX = {
+    TIMINGS.index(each)
+    for each in (Timing.MATRIX_WIDE, Timing.MATRIX_NARROW, Timing.MATRIX_FOUR_BITS)
+}
 _ALU = (Kind.VALU, Kind.SALU)
+_SIGNALS = (Kind.BARRIER_SIGNAL, Kind.BARRIER)
 _DS = COUNTERS.index("dscnt")
 
 
@@ -128,10 +132,16 @@ class _Wave:
     def _awaited(self) -> set[int]:
         """Return the steps that wait for memory, whose time is given."""
         found = set()
+        flying = [0] * len(COUNTERS)
         for step in self.steps:
-            limits = self.trace.table.waits[self.wave.path[step]]
-            if any(limit != NO_WAIT for counter, limit in enumerate(limits) if counter != _DS):
-                found.add(step)
+            index = self.wave.path[step]
+            for counter, limit in enumerate(self.trace.table.waits[index].tolist()):
+                if limit != NO_WAIT and flying[counter] > limit:
+                    flying[counter] = limit
+                    found.update(() if counter == _DS else (step,))
+            counted = int(self.trace.table.steps[index][Step.COUNTED])
+            for counter in range(len(COUNTERS)):
+                flying[counter] += counted >> counter & 1
         return found
 
     def kind(self, step: int) -> Kind:
@@ -201,11 +211,11 @@ class _Wave:
         signals, waits = -1, 0
         for step, index in enumerate(self.wave.path):
             kind = self.trace.kind(index)
-            if kind is Kind.BARRIER_SIGNAL:
+            if kind in _SIGNALS:
                 signals += 1
-            elif kind is Kind.BARRIER_WAIT:
+            if kind in (Kind.BARRIER_WAIT, Kind.BARRIER):
                 waits = signals + 1
-            elif waits and kind not in FRONT and self.wave.measured[step] is not None:
+            elif waits and kind not in (*FRONT, *_SIGNALS) and self.wave.measured[step] is not None:
                 measured, predicted = self.signalled[waits - 1]
                 yield Sample(
                     "barrier",
@@ -228,7 +238,7 @@ def _signalled(
             continue
         phase = 0
         for step, (index, measured) in enumerate(zip(wave.path, wave.measured, strict=True)):
-            if trace.kind(index) is Kind.BARRIER_SIGNAL and measured is not None:
+            if trace.kind(index) in _SIGNALS and measured is not None:
                 if phase == len(phases):
                     phases.append([])
                 phases[phase].append((measured, issues[step][0]))

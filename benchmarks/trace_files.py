@@ -1,6 +1,7 @@
-"""Recorded cycle traces of gfx1200 and gfx1201 as input of the cycle model.
+"""Recorded cycle traces as input of the cycle model.
 
-A trace says which instructions the waves of one SIMD issued, and when. What the model does not
+A trace says which instructions the waves of one SIMD issued, of gfx950 those of a compute unit, and
+when. What the model does not
 predict is given to it: the latency of global and scalar memory, how long memory refuses operands,
 and when code is there that no wave of the trace has executed before. `Given.cycles` says how much
 that is; everything else is predicted.
@@ -20,8 +21,17 @@ from trace_paths import Paths
 from trace_programs import decoded_program
 from traced_runs import Place, Trace, TracedWave
 
-from amdjit.cycles.program import COUNTERS, NO_WAIT, Kind, ProgramTable, Step, program_table
+from amdjit.cycles.program import (
+    CDNA,
+    COUNTERS,
+    NO_WAIT,
+    Kind,
+    ProgramTable,
+    Step,
+    program_table,
+)
 from amdjit.isa.instruction import Instruction
+from amdjit.target import read_target
 
 __all__ = ["Place", "Trace", "TracedWave", "read_trace"]
 
@@ -53,7 +63,8 @@ class _Reader:
             for pc, _, packet in wave["issues"]
             if pc is not None
         }
-        instructions, unknown = decoded_program(content["program"], packets)
+        target = read_target(content["target"])
+        instructions, unknown = decoded_program(content["program"], packets, target)
         if unknown:
             self.missing.append(
                 f"{len(unknown)} instructions could not be assembled; they count as instructions "
@@ -63,12 +74,12 @@ class _Reader:
         events = content.get("events", [])
         table, neighbours = _with_neighbours(_with_skipped(plain), events)
         waves = self._waves(instructions, table)
-        if not events:
+        if not events and table.family != CDNA:
             self.missing.append("the trace has no events of execution units")
         return Trace(
             self.name,
             content.get("kernel", self.name),
-            content.get("target", "?"),
+            target,
             texts,
             table,
             waves,
@@ -85,15 +96,21 @@ class _Reader:
         if self.content.get("trimmed_after_cycle") is not None:
             self.missing.append(f"trimmed after cycle {self.content['trimmed_after_cycle']}")
         usable = sorted(self.content["waves"], key=lambda wave: (wave["start"], wave["slot"]))
-        # A workgroup's waves are on the two SIMDs of a compute unit.
-        group = max(1, (self.content.get("launch", {}).get("waves_per_group", 1) + 1) // 2)
+        # A workgroup's waves are on the two SIMDs of a compute unit; of CDNA all are traced.
+        count = self.content.get("launch", {}).get("waves_per_group", 1)
+        group = max(1, count if table.family == CDNA else (count + 1) // 2)
         paths = Paths(instructions, table)
         waves = []
         for number, wave in enumerate(usable):
             found = paths.of(wave["issues"], wave["first_issue"])
             if found is not None:
                 start = wave["first_issue"] - paths.shown_late(found[0])
-                waves.append(TracedWave(wave["slot"], start, number // group, *found))
+                simd = wave["simd"] if table.family == CDNA else 0
+                # No instruction of gfx950 is without a packet: numbers of issues are steps.
+                refused = frozenset(step for step, _ in wave.get("stalls", ()))
+                waves.append(
+                    TracedWave(wave["slot"], start, number // group, *found, simd, refused)
+                )
         left_out = len(usable) - len(waves)
         if left_out:
             self.missing.append(f"{left_out} waves are left out: packets fit no instructions")
@@ -107,10 +124,15 @@ def _cycles(events: Sequence[Any], code: str) -> tuple[int, ...]:
 
 
 def _with_skipped(table: ProgramTable) -> ProgramTable:
-    """Return the table with a last row that stands for instructions that no lane executes: a trace
-    shows them as immediates."""
-    row = {Step.KIND: Kind.IMMEDIATE, Step.IDLE: 1}
-    return _with_rows(table, [row])
+    """Return the table with a second row for each instruction, for those that no lane executes: a
+    trace shows them as immediates."""
+    rows = [
+        {Step.KIND: Kind.IMMEDIATE, Step.IDLE: 1, Step.SIZE: int(row[Step.SIZE])}
+        for row in table.steps
+    ]
+    skipped = _with_rows(table, rows)
+    skipped.addresses[len(table) :] = table.addresses
+    return skipped
 
 
 def _with_neighbours(
@@ -151,9 +173,9 @@ def _with_rows(table: ProgramTable, rows: Sequence[Mapping[Step, int]]) -> Progr
         for column, value in row.items():
             step[column] = value
     waits = np.full((len(rows), len(COUNTERS)), NO_WAIT, np.int32)
-    return ProgramTable(
-        np.vstack([table.steps, steps]),
-        table.registers,
-        np.vstack([table.waits, waits]),
-        np.append(table.addresses, np.zeros(len(rows), np.int64)),
+    return replace(
+        table,
+        steps=np.vstack([table.steps, steps]),
+        waits=np.vstack([table.waits, waits]),
+        addresses=np.append(table.addresses, np.zeros(len(rows), np.int64)),
     )

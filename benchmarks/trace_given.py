@@ -6,7 +6,6 @@ from bisect import bisect_left
 
 from traced_runs import FRONT, NEVER, Given, Place, Trace
 
-from amdjit.cycles.parameters import PARAMETERS
 from amdjit.cycles.program import COUNTERS, NO_WAIT, Kind, Step
 
 __all__ = ["given_of"]
@@ -36,6 +35,7 @@ class _Giver:
             self._latencies(number)
         self._code()
         self._refusals()
+        self._refused_issues()
         for number, wave in enumerate(self.trace.neighbours, len(self.trace.waves)):
             for step, cycle in enumerate(wave.measured):
                 self.given.not_before[number, step] = cycle or 0
@@ -60,6 +60,9 @@ class _Giver:
         it waited."""
         trace, wave = self.trace, self.trace.waves[number]
         flying: tuple[list[int], ...] = tuple([] for _ in COUNTERS)
+        # On CDNA a wait goes on in the quantum after the instruction before it.
+        quantum = trace.quantum
+        usual = WAITED - 1 if quantum == 1 else 0
         previous, after = NEVER, 0
         for step, (index, cycle) in enumerate(zip(wave.path, wave.measured, strict=True)):
             if cycle is None:
@@ -67,13 +70,15 @@ class _Giver:
             for counter, limit in enumerate(trace.table.waits[index]):
                 if limit != NO_WAIT and len(flying[counter]) > limit:
                     awaited = flying[counter][len(flying[counter]) - 1 - int(limit)]
-                    if cycle > previous + after + WAITED - 1:
+                    if cycle > previous + after + usual:
                         self._give_latency((number, awaited), cycle, cycle - previous - after)
+                    del flying[counter][: len(flying[counter]) - int(limit)]
             row = trace.table.steps[index]
             for counter, counted in enumerate(flying):
                 if int(row[Step.COUNTED]) >> counter & 1:
                     counted.append(step)
-            previous, after = cycle, 1 if trace.kind(index) in FRONT else 3
+            after = quantum if quantum > 1 or trace.kind(index) in FRONT else 3
+            previous = cycle
 
     def _give_latency(self, place: Place, passed: int, waited: int) -> None:
         number, step = place
@@ -84,8 +89,8 @@ class _Giver:
             return
         sent = issued
         if kind is Kind.VECTOR_MEMORY:
-            start = self.transfers.get(place, issued + PARAMETERS["transfer start"].cycles)
-            sent = start + int(self.trace.table.steps[index][Step.TRANSFER])
+            start = self.transfers.get(place, issued + int(self.trace.values["transfer start"]))
+            sent = start + int(self.trace.table.steps[index][Step.TRANSFER]) * self.trace.quantum
         self.given.latency[place] = max(0, passed - sent)
         self.given.cycles["memory"] += waited
 
@@ -119,6 +124,23 @@ class _Giver:
         last = int(table.addresses[index]) + int(table.steps[index][Step.SIZE]) - 1
         return (self.trace.base + last) // FETCHED_BYTES
 
+    def _refused_issues(self) -> None:
+        """Instructions that the trace marks as stalled at their issue: those of memory for longer
+        than the vector ALU's results take to memory; others, which no other wave of the SIMD can
+        hold up, for longer than code that is there."""
+        for number, wave in enumerate(self.trace.waves):
+            for step in sorted(wave.refused):
+                place = number, step
+                cycle, before = wave.measured[step], wave.measured[step - 1]
+                if cycle is None or before is None or place in self.given.not_before:
+                    continue
+                is_memory = self.trace.kind(wave.path[step]) is Kind.VECTOR_MEMORY
+                usual = self.trace.values["valu done"] if is_memory else FETCHED
+                if cycle - before > usual:
+                    self.given.not_before[place] = cycle
+                    cause = "memory refuses" if is_memory else "code"
+                    self.given.cycles[cause] += cycle - before
+
     def _refusals(self) -> None:
         """Transfers to vector memory that begin later than the path is free."""
         kind = Kind.VECTOR_MEMORY
@@ -142,7 +164,7 @@ class _Giver:
         for at, place, issued, _ in own:
             before = bisect_left(starts, at) - 1
             free = events[before][0] + events[before][1] if before >= 0 else NEVER
-            expected = max(issued + PARAMETERS["transfer start"].cycles, free)
+            expected = max(issued + int(self.trace.values["transfer start"]), free)
             if at > expected + REFUSED:
                 self.given.transfer_not_before[place] = at
                 self.given.cycles["memory refuses"] += at - expected

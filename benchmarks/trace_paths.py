@@ -57,7 +57,7 @@ class Paths:
             if self.kinds[index] is Kind.END:
                 break
             is_skipped = packet == "IMMEDIATE" and self.kinds[index] in (Kind.VALU, *MEMORY)
-            path.append(self.skipped if is_skipped else index)
+            path.append(self.skipped + index if is_skipped else index)
             measured.append(cycle + first)
         return tuple(path), tuple(measured)
 
@@ -104,18 +104,19 @@ _PACKETS = {
     Kind.VALU: ("VALU", "WMMA", "VINTERP"),
     Kind.SALU: ("SALU",),
     Kind.SCALAR_MEMORY: ("SMEM",),
-    Kind.VECTOR_MEMORY: ("VMEM", "FLAT", "BUF"),
+    Kind.VECTOR_MEMORY: ("VMEM", "FLAT", "BUF", "SGMEM"),
     Kind.LDS: ("LDS",),
-    Kind.BRANCH: ("JUMP", "CALL"),
+    Kind.BRANCH: ("JUMP", "NEXT", "CALL"),
     Kind.BARRIER_SIGNAL: ("BARRIER_SIGNAL",),
+    Kind.BARRIER: ("BARRIER",),
     Kind.MESSAGE: ("MESSAGE",),
-    Kind.END: ("WAVEEND",),
+    Kind.END: ("WAVEEND", "OTHER_MSG"),
 }
 
 
 def _fits(packet: str, kind: Kind) -> bool:
     """Skipped instructions have immediates' packets; some packets have no name."""
-    return packet.startswith((*_PACKETS.get(kind, ()), "IMMEDIATE", "UNNAMED"))
+    return packet.startswith((*_PACKETS.get(kind, ()), "IMMEDIATE", "UNNAMED", "OP_"))
 
 
 def _target(instruction: Instruction) -> int:

@@ -10,7 +10,6 @@ from traced_runs import Place, Trace, TracedWave
 
 from amdjit.cycles.engine.layout import NEVER
 from amdjit.cycles.engine.order import CAUSES
-from amdjit.cycles.memory_parameters import VALUES
 from amdjit.cycles.program import Kind, Step
 from amdjit.cycles.rows import program_of
 from amdjit.cycles.simulation import GroupRun, WaveRun, simulate
@@ -21,10 +20,10 @@ HIDDEN = (Kind.DELAY, Kind.WAIT_ALU, Kind.BARRIER_WAIT)
 
 
 def replay_in_host_code(
-    trace: Trace, values: Mapping[str, float] = VALUES
+    trace: Trace, values: Mapping[str, float] | None = None
 ) -> list[dict[int, tuple[int, str]]]:
     """Return, for each wave of the traced SIMD, the cycle and the cause of each step that is
-    issued. values: of the parameters, by name."""
+    issued. values: of the parameters, by name; None: those of the trace's processor."""
     workgroups: dict[int, list[int]] = {}
     waves = (*trace.waves, *trace.neighbours)
     for number, wave in enumerate(waves):
@@ -36,7 +35,9 @@ def replay_in_host_code(
         )
         for numbers in workgroups.values()
     ]
-    found = simulate(program_of(trace.table, values), groups)
+    found = simulate(
+        program_of(trace.table, trace.values if values is None else values, trace.wave_size), groups
+    )
     order = [number for numbers in workgroups.values() for number in numbers]
     by_number = dict(zip(order, found, strict=True))
     predicted = []
@@ -55,14 +56,14 @@ def replay_in_host_code(
 
 
 def _run(trace: Trace, number: int, wave: TracedWave) -> WaveRun:
-    given, count = trace.given, len(wave.path)
+    given, count, quantum = trace.given, len(wave.path), trace.quantum
     return WaveRun(
         path=np.array(wave.path, np.int32),
-        start=wave.start,
+        start=wave.start // quantum,
         age=number,
-        fetched=_by_step(given.not_before, number, count, NEVER),
-        accepted=_by_step(given.transfer_not_before, number, count, NEVER),
-        done=_by_step(given.latency, number, count, 0),
+        fetched=_by_step(given.not_before, number, count, NEVER) // quantum,
+        accepted=_by_step(given.transfer_not_before, number, count, NEVER) // quantum,
+        done=_by_step(given.latency, number, count, 0) // quantum,
     )
 
 

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from amdjit.cycles.program import Kind, ProgramTable, Step
+from amdjit.cycles.families import family_of
+from amdjit.cycles.program import CDNA, QUANTUM, Kind, ProgramTable, Step
+from amdjit.target import Target
 
 __all__ = ["FRONT", "HIDDEN", "MEMORY", "NEVER", "Given", "Place", "Trace", "TracedWave"]
 
@@ -23,7 +25,8 @@ NEVER = -(10**9)
 class TracedWave:
     """A wave of the traced SIMD. path: its instructions, by number in the program, those without an
     issue of their own included. measured: the cycle of each issue, None where there is none.
-    workgroup: whose barriers it shares. simd: 0 for the traced one."""
+    workgroup: whose barriers it shares. simd: 0 for the traced one, where there is one. refused:
+    the steps that the trace marks as stalled at their issue (gfx950)."""
 
     slot: int
     start: int
@@ -31,6 +34,7 @@ class TracedWave:
     path: tuple[int, ...]
     measured: tuple[int | None, ...]
     simd: int = 0
+    refused: frozenset[int] = frozenset()
 
 
 @dataclass
@@ -70,7 +74,7 @@ class Trace:
 
     name: str
     kernel: str
-    target: str
+    target: Target
     texts: tuple[str, ...]
     table: ProgramTable
     waves: tuple[TracedWave, ...]
@@ -80,6 +84,21 @@ class Trace:
     base: int
     missing: tuple[str, ...]
     given: Given = field(default_factory=Given, repr=False)
+
+    @property
+    def values(self) -> Mapping[str, float]:
+        """The model's parameters for the processor, by name."""
+        return family_of(self.target).values
+
+    @property
+    def quantum(self) -> int:
+        """The cycles of what the simulation counts."""
+        return QUANTUM if self.table.family == CDNA else 1
+
+    @property
+    def wave_size(self) -> int:
+        """Lanes of a wave."""
+        return self.target.wave_size
 
     def kind(self, index: int) -> Kind:
         """Return how an instruction leaves its wave."""

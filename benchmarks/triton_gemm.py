@@ -9,7 +9,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
 TILE = 128
-# Of each loop: the elements, their sums, the results, and the step along k.
+# For each loop, the types of the elements, of their sums and of the results, and the step along k.
 TYPES = {
     "f16 128x128x32": ("fp16", tl.float32, "fp16", 32),
     "i8 128x128x64": ("i8", tl.int32, "i32", 64),
@@ -18,7 +18,7 @@ TYPES = {
 
 @triton.jit
 def product(a, b, d, n, k, SUM: tl.constexpr, SIZE: tl.constexpr, DEPTH: tl.constexpr):
-    """D = A B^T, a tile of SIZE by SIZE a program: the loop without an epilogue."""
+    """Compute D = A B^T, a tile of SIZE by SIZE per program: the loop without an epilogue."""
     rows = tl.program_id(1) * SIZE + tl.arange(0, SIZE)
     columns = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
     depth = tl.arange(0, DEPTH)

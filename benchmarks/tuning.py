@@ -1,13 +1,13 @@
-"""What `amdjit.autotune` makes of a product with many forms: `python benchmarks/tuning.py`.
+"""Measures how `amdjit.autotune` tunes a product with many forms: `python benchmarks/tuning.py`.
 
-forms: the order in which the cycle model puts the forms of `examples/tuned_gemm.py`, beside
-published throughput of gfx1201, and what the order hangs on. search: one search with one worker
+forms: the order in which the cycle model ranks the forms of `examples/tuned_gemm.py`, with
+published throughput of gfx1201, and what the order depends on. search: one search with one worker
 process and with two. killed: the same search while workers are killed, and one whose own process is
 killed and started again. model: a search in which the model estimates every candidate.
 
 Searches run in processes of their own. Those of "search" begin with empty caches of compiled code,
-the others use what the one with two workers has compiled. Their times are about the search, not
-about the GPU; the ratio of two of them is that of one machine with whatever else it does.
+the others use what the search with two workers has compiled. The times are those of the search, not
+of the GPU; their ratio is measured on one machine, whatever else that machine does.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ L2_SHARES = (1, 0.9, 0.8, 0.7)
 
 
 def forms(size: int, places: int) -> dict[str, Any]:
-    """Print the order of the forms, and what it hangs on."""
+    """Print the order of the forms, and what it depends on."""
     found = rank_forms(size, places)
     head = ("operands", "form", "tile", "waves", "tera", "WMMA", "hot stall", "VGPRs", "LDS",
             "published")  # fmt: skip
@@ -75,7 +75,7 @@ def json_of(found: Estimate) -> dict[str, Any]:
 
 
 def why(size: int, places: int) -> list[dict[str, Any]]:
-    """Print estimates of fp8 in panels where one thing is different."""
+    """Print estimates of fp8 in panels in which one thing differs."""
     one = Configuration(BK=64)
     two = replace(one, form="two buffers")
     straight = Configuration(BK=32, form="registers", pad=0)
@@ -94,7 +94,7 @@ def why(size: int, places: int) -> list[dict[str, Any]]:
 
 
 def with_l2(share: float, chip_of: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return what gives chips with a share of their L2 bandwidth."""
+    """Return a function that returns chips with a share of their L2 bandwidth."""
 
     def other(target: Any) -> Any:
         chip = chip_of(target)
@@ -105,10 +105,11 @@ def with_l2(share: float, chip_of: Callable[[Any], Any]) -> Callable[[Any], Any]
 
 @dataclass
 class Running:
-    """A search in a process of its own. folder: of its results."""
+    """A search in a process of its own."""
 
     process: subprocess.Popen[str]
     folder: Path
+    """The folder of its results."""
 
     @classmethod
     def start(cls, folder: Path, cache: Path, *arguments: str) -> Running:
@@ -122,7 +123,7 @@ class Running:
 
     @property
     def is_running(self) -> bool:
-        """Whether the search goes on."""
+        """Whether the search has not ended."""
         return self.process.poll() is None
 
     def workers(self) -> list[int]:
@@ -136,7 +137,7 @@ class Running:
         return found
 
     def lines(self) -> list[dict[str, Any]]:
-        """Return the candidates that the file of results has, whole lines only."""
+        """Return the candidates in the file of results, from complete lines only."""
         path = self.folder / "results.jsonl"
         found = []
         for line in path.read_text().splitlines() if path.exists() else ():
@@ -145,7 +146,7 @@ class Running:
         return [each for each in found if each.get("kind") == "candidate"]
 
     def result(self) -> dict[str, Any]:
-        """Return what the search prints when it has ended."""
+        """Return what the search prints, when it has ended."""
         output, errors = self.process.communicate()
         if self.process.returncode != 0:
             raise RuntimeError(f"the search failed:\n{errors}")
@@ -153,21 +154,21 @@ class Running:
 
 
 def searched(root: Path, name: str, cache: str, *arguments: str) -> dict[str, Any]:
-    """Search without disturbance, in a new folder."""
+    """Search without disturbing the search, in a new folder."""
     begin = time.monotonic()
     found = Running.start(made(root, name), made(root, cache), *arguments).result()
     return {**found, "whole_seconds": time.monotonic() - begin}
 
 
 def made(root: Path, name: str) -> Path:
-    """Return a folder, which need not exist yet."""
+    """Return a folder, which is made if it does not exist."""
     folder = root / name
     folder.mkdir(exist_ok=True)
     return folder
 
 
 def search(root: Path, count: int) -> dict[str, Any]:
-    """Print what one worker and two need."""
+    """Print what searches with one worker and with two need."""
     one = searched(root, "one", "code-of-one", "--count", str(count), "--workers", "1")
     two = searched(root, "two", CODE, "--count", str(count), "--workers", "2")
     ratio = one["seconds"] / two["seconds"]
@@ -182,14 +183,14 @@ def search(root: Path, count: int) -> dict[str, Any]:
 
 
 def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
-    """Return the candidates of which two searches found different things."""
+    """Return the candidates for which two searches found different things."""
     first, second = one["candidates"], other["candidates"]
     return sorted(text for text in first.keys() | second.keys()
                   if first.get(text) != second.get(text))  # fmt: skip
 
 
 def killed(root: Path, count: int, kills: int, undisturbed: dict[str, Any]) -> dict[str, Any]:
-    """Print what killed workers and a killed search cost."""
+    """Print how much killed workers and a killed search cost."""
     workers = killed_workers(root, count, kills)
     parent = killed_parent(root, count)
     for what, each in (("workers", workers), ("the search", parent)):
@@ -208,7 +209,7 @@ def killed(root: Path, count: int, kills: int, undisturbed: dict[str, Any]) -> d
 
 
 def killed_workers(root: Path, count: int, kills: int) -> dict[str, Any]:
-    """Search, and kill a worker now and then."""
+    """Search, and kill a worker from time to time."""
     running = Running.start(made(root, "workers"), made(root, CODE), "--count", str(count))
     chance, done = random.Random(1), 0
     while running.is_running and done < kills:
@@ -222,7 +223,7 @@ def killed_workers(root: Path, count: int, kills: int) -> dict[str, Any]:
 
 
 def killed_parent(root: Path, count: int) -> dict[str, Any]:
-    """Search, kill the search when two fifths are done, and start it again."""
+    """Search, kill the search when two fifths of it are done, and start it again."""
     folder, cache = made(root, "parent"), made(root, CODE)
     running = Running.start(folder, cache, "--count", str(count))
     while running.is_running and len(running.lines()) < 2 * count // 5:
@@ -247,8 +248,8 @@ def killed_parent(root: Path, count: int) -> dict[str, Any]:
 
 
 def is_compilation(line: dict[str, Any]) -> bool:
-    """Whether a line of the results is about a candidate that was just compiled, not about one that
-    is run or dropped later."""
+    """Whether a line of the results is about a candidate that was just compiled, and not about one
+    that is run or dropped later."""
     return line["state"] in ("built", "pruned", "refused", "lost")
 
 

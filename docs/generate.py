@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from generators import (
+    arithmetic_page,
     builtin_pages,
     cycle_page,
     function_stubs,
@@ -220,6 +221,7 @@ PAGES: MappingProxyType[Path, Callable[[], str]] = MappingProxyType(
         ROOT / "docs/reference/inspection_json.md": json_forms,
         ROOT / "docs/inspection.md": inspection,
         ROOT / "docs/cycles.md": cycles,
+        arithmetic_page.FILE: partial(arithmetic_page.page, table),
         ROOT / "README.md": readme,
         **BUILTIN_PAGES,
     }

@@ -103,6 +103,7 @@ def test_every_variable_is_read() -> None:
         "AMDJIT_EMULATOR_MEMORY": "3G",
         "AMDJIT_EMULATOR_TIER": "quick",
         "AMDJIT_EMULATOR_MATRIX": "fma",
+        "AMDJIT_EMULATOR_MATH": "fast",
         "ROCM_PATH": "/rocm",
         "AMDJIT_DEVICE_LIBS": "/libraries",
         "PATH": "/bin",
@@ -126,6 +127,7 @@ def test_every_variable_is_read() -> None:
         emulator_memory=3 << 30,
         emulator_tier="quick",
         emulator_matrix="fma",
+        emulator_math="fast",
         roctx=True,
     )
     assert default_target(read_environment(variables)) == target
@@ -167,6 +169,7 @@ def test_the_cache_is_where_the_environment_says(
         ("AMDJIT_EMULATOR_MEMORY", "G", "such as 512M"),
         ("AMDJIT_EMULATOR_TIER", "fast", "quick or full"),
         ("AMDJIT_EMULATOR_MATRIX", "exact", "silicon or fma"),
+        ("AMDJIT_EMULATOR_MATH", "fma", "silicon or fast"),
     ],
 )
 def test_a_variable_that_cannot_be_used_is_named(name: str, value: str, words: str) -> None:

@@ -1,10 +1,10 @@
 """Kernels as files for programs without Python: code object, C header, example.
 
-`building.build` compiles a kernel for fixed types and returns its files; `amdjit build` writes
-them; it also writes the JSON, names what only Python can launch, and keeps the paths of this
-machine out of the code. `interface` says what a program passes and where it stands in the kernarg
-segment. The rest writes C (`c_types`, `c_checks`, `header`, `example`), each a function from the
-interface to text. Start reading at `building.build`.
+`building.build` compiles a kernel for fixed types and returns its files, which `amdjit build`
+writes. The module also makes the JSON, refuses kernels that only Python can launch, and removes the
+paths of this machine from the code. `interface` says what a program passes and where it is in the
+kernarg segment. The other modules write C (`c_types`, `c_checks`, `header`, `example`): each has
+functions from the interface to text. Start reading at `building.build`.
 """
 
 from __future__ import annotations

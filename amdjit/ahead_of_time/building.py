@@ -1,4 +1,4 @@
-"""Build a kernel: from its types to the files that a program without Python needs."""
+"""Builds a kernel: from its types to the files that a program without Python needs."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ _EXAMPLE = "main.c"
 
 @dataclass(frozen=True)
 class Build:
-    """The files of a kernel for programs without Python, by their names.
-
-    name: the beginning of the files' names and of those in C. targets: what there is code for.
-    """
+    """The files of a kernel for programs without Python, by their names."""
 
     name: str
+    """The beginning of the names of the files and of the names in C."""
     interface: Interface
     targets: tuple[BuiltTarget, ...]
+    """The targets that there is code for."""
     files: Mapping[str, bytes]
 
     def write(self, folder: str | os.PathLike[str]) -> tuple[Path, ...]:
-        """Write the files to a folder, which is made if it is not there; return what was written.
+        """Write the files to a folder, which is made if it does not exist; return the paths that
+        were written.
 
-        An example that is there is kept: it may have been changed. BackendError if a file cannot be
-        written.
+        An existing example is not overwritten, because it may have been changed. BackendError if a
+        file cannot be written.
         """
         place, written = Path(folder), []
         try:
@@ -87,16 +87,17 @@ def build(
     """Compile a kernel for the types of its arguments, and return its files.
 
     arguments: as `Kernel.compile` takes them. target: a processor or target id, or several, whose
-    code stands in one bundle. name: what files and C names begin with, else the kernel's name.
-    embed: also make a C file that holds the code. debug_info: keep source lines, with files named
-    from the folder of the kernel's file on; else the code has none. options: compile options.
+    code is put into one bundle. name: what files and C names begin with, by default the kernel's
+    name. embed: also make a C file that holds the code. debug_info: include source lines, with
+    paths relative to the folder of the kernel's file; by default the code has none. options:
+    compile options.
 
     The same kernel, types, targets and options give the same bytes on every machine with the same
-    amdjit and LLVM. LaunchError for a kernel that needs Python at its launch, OptionError for
+    amdjit and LLVM. LaunchError for a kernel that needs Python at its launch, OptionError for wrong
     options, and the errors of a compilation.
     """
     check_options(options)
-    # What the kernel's decorator says of debug information holds for launches from Python.
+    # What the kernel's decorator says about debug information is meant for launches from Python.
     chosen = {**options, "debug_info": debug_info, "debug_variables": False}
     members = _compiled(kernel, arguments, target, chosen)
     for member in members:
@@ -136,7 +137,7 @@ def _checked_name(name: str) -> str:
 
 
 def _common_interface(members: Sequence[CompiledKernel], names: Sequence[str]) -> Interface:
-    """Return the interface that the code for every target has."""
+    """Return the interface that the code for all targets shares."""
     found = [interface_of(member, names) for member in members]
     for interface, member in zip(found, members, strict=True):
         _check_offsets(interface, member)
@@ -184,11 +185,11 @@ def _build(
     return Build(name, interface, targets, {binary: data, **encoded})
 
 
-# What a program without Python cannot launch, refused with what to write instead.
+# Kernels that a program without Python cannot launch are refused, with what to write instead.
 
 
 def check_options(options: dict[str, object]) -> None:
-    """Refuse options that say what is built by other means; OptionError."""
+    """Raise OptionError for options about things that a build decides in another way."""
     if options.get("debug_variables"):
         raise OptionError(
             "debug_variables=True: what is built describes no variables; leave the option out, "
@@ -197,7 +198,8 @@ def check_options(options: dict[str, object]) -> None:
 
 
 def check(compiled: CompiledKernel) -> None:
-    """Refuse a kernel that needs Python at its launch; LaunchError names the place and a remedy."""
+    """Raise LaunchError for a kernel that needs Python at its launch, with the place and a
+    remedy."""
     for use in compiled.launch_uses:
         if isinstance(use, OutsideArray):
             raise LaunchError(
@@ -218,15 +220,16 @@ def check(compiled: CompiledKernel) -> None:
 # before: !DIFile(filename: "kernels.py", directory: "/home/me/project")
 # after:  !DIFile(filename: "kernels.py", directory: "")
 #
-# Files are named from the folder of the kernel's own file if they are in it, else from that of the
-# package that they belong to.
+# Paths are relative to the folder of the kernel's own file if the file is in it, otherwise to the
+# folder of the package that it belongs to.
 
 _FILE = re.compile(r'!DIFile\(filename: "([^"]*)", directory: "([^"]*)"\)')
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
 
 
 def with_relative_paths(compiled: CompiledKernel, folder: Path) -> bytes:
-    """Return the code object of a kernel with its source files named from a folder on.
+    """Return the code object of a kernel in which the paths of source files are relative to a
+    folder.
 
     BackendError as of a compilation.
     """
@@ -255,7 +258,8 @@ def _relative(file: PurePath, folder: Path) -> PurePath:
 
 
 def _text(quoted: str) -> str:
-    """Return what a string of LLVM's says, whose escapes are two hexadecimal digits each."""
+    """Return the text of an LLVM string, in which an escape is a backslash with two hexadecimal
+    digits."""
     data = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), quoted)
     return data.encode("latin-1", "surrogateescape").decode(errors="surrogateescape")
 
@@ -267,10 +271,10 @@ def _quoted(text: str) -> str:
     )
 
 
-# What a build is, as JSON for other programs; `metadata_schema.json` is its schema.
+# The JSON that describes a build for other programs; `metadata_schema.json` is its schema.
 
 FORMAT = 1
-"""The version of the JSON: it changes if a program that reads it has to."""
+"""The version of the JSON. It changes when programs that read the JSON have to change."""
 
 
 def metadata_text(
@@ -280,7 +284,7 @@ def metadata_text(
     options: Mapping[str, Any],
     files: Sequence[str],
 ) -> str:
-    """Return the JSON of a build. options: those that were given, by name."""
+    """Return the JSON of a build. options: the options that were given, by name."""
     content = {
         "format": FORMAT,
         "name": name,
@@ -299,7 +303,7 @@ def metadata_text(
 
 
 def _plain(value: Any) -> Any:
-    """Return an option as JSON has it."""
+    """Return an option as a JSON value."""
     if isinstance(value, (set, frozenset, list, tuple)):
         return sorted(value) if isinstance(value, (set, frozenset)) else list(value)
     return value if value is None or isinstance(value, (bool, int, float)) else str(value)

@@ -19,17 +19,17 @@ class BuiltTarget:
     code_object: bytes
     wave_size: int
     max_block: int
-    """The most work-items of a workgroup."""
+    """The most work-items that a workgroup may have."""
     required_block: tuple[int, int, int] | None
-    """Its exact shape, or None."""
+    """The exact shape of a workgroup; None if any is right."""
     lds_bytes: int
-    """Static LDS of a workgroup."""
+    """Bytes of static LDS of a workgroup."""
     lds_limit: int
-    """The most with dynamic LDS."""
+    """The most bytes of LDS with dynamic LDS included."""
     vgprs: int
-    """VGPRs of a wave, with those that are spilled."""
+    """VGPRs of a wave, including spilled ones."""
     sgprs: int
-    """SGPRs of a wave, with those that are spilled."""
+    """SGPRs of a wave, including spilled ones."""
     vgpr_spills: int
     sgpr_spills: int
     scratch_bytes: int
@@ -47,7 +47,7 @@ class BuiltTarget:
 
     @property
     def numbers(self) -> tuple[tuple[str, int], ...]:
-        """The numbers by name, as C and JSON have them."""
+        """The numbers by the names that they have in C and JSON."""
         names = (
             "wave_size", "max_block", "lds_bytes", "lds_limit", "vgprs", "sgprs", "vgpr_spills",
             "sgpr_spills", "scratch_bytes",
@@ -56,7 +56,7 @@ class BuiltTarget:
 
 
 def built_target(compiled: CompiledKernel, code_object: bytes) -> BuiltTarget:
-    """Return what a compiled kernel needs; `code_object` is what is delivered of it."""
+    """Return what a compiled kernel needs. code_object: the code object that is delivered."""
     metadata = compiled.linked.kernels[compiled.name].metadata
     target = compiled.target
     return BuiltTarget(

@@ -1,7 +1,7 @@
 """The checks that a launch from C makes before anything runs, as lines of C.
 
-They are those of a launch from Python: grid, block and LDS against the kernel and the processor,
-and of arrays all that the code relies on.
+They are those of a launch from Python: they compare grid, block and LDS with the kernel and the
+processor, and check everything that the code relies on about arrays.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LARGE_LIMIT = 2**62
 
 
 def refusal_function(interface: Interface, kernel: str) -> list[str]:
-    """Return the function that says what is wrong with a launch, NULL if nothing is."""
+    """Return the C function that says what is wrong with a launch; NULL if nothing is."""
     lines = [
         f"static inline const char *{kernel}_refusal(const {kernel}_kernel *kernel, "
         "const unsigned grid[3],",
@@ -93,7 +93,8 @@ def _shape_checks(kernel: str) -> Iterator[str]:
 
 
 def _number_checks(value: MachineValue) -> Iterator[str]:
-    """Yield the checks of a number without a type of its own against the type of its use."""
+    """Yield the checks that a number without a type of its own fits the type in which it is
+    used."""
     type, given = value.type, value.leaf.type
     if not isinstance(given, PythonNumber) or not isinstance(type, Scalar) or type is boolean:
         return
@@ -106,7 +107,7 @@ def _number_checks(value: MachineValue) -> Iterator[str]:
         if type.maximum < 2**31 - 1:
             conditions.append(f"{source} > {type.maximum}")
     elif type.is_float and type != f64:
-        # Infinity and NaN pass; a finite number must not become one of them.
+        # Infinity and NaN are allowed, but a finite number must not become one of them.
         if given.kind is int and least_overflow(type) > 2**31:
             return
         limit = f"{least_overflow(type)!r}"
@@ -145,7 +146,7 @@ def _array_checks(leaf: Leaf, position: int) -> Iterator[str]:
 
 
 def _array_faults(leaf: Leaf, type: Array) -> Iterator[str]:
-    """Yield what is said of an array, in the order of `amdjit_array_fault`."""
+    """Yield the messages about an array, in the order of `amdjit_array_fault`."""
     name, shown = leaf.name, str(type)
     yield f"{name} has a negative extent"
     if type.offset_bits == 32:
@@ -169,14 +170,14 @@ def _element_bytes(type: Array) -> int:
 
 
 def alignment_of(type: Array) -> int:
-    """Return the bytes that the address of an array is a multiple of."""
+    """Return the number of bytes of which the address of an array must be a multiple."""
     element = type.element
     own = element.alignment if isinstance(element, Record) else element.nbytes
     return max(own, type.alignment, 1)
 
 
 def _must_differ(first: Leaf, second: Leaf) -> bool:
-    """Whether the code relies on it that two arrays share no memory."""
+    """Whether the code relies on two arrays not sharing memory."""
     assert isinstance(first.type, Array)
     assert isinstance(second.type, Array)
     is_promised = bool(first.type.distinct or second.type.distinct)
@@ -184,7 +185,7 @@ def _must_differ(first: Leaf, second: Leaf) -> bool:
 
 
 def relied_on(leaf: Leaf) -> list[str]:
-    """Return what the code relies on in an array, in words."""
+    """Return what the code relies on about an array, in words."""
     type: Type = leaf.type
     assert isinstance(type, Array)
     layouts = {

@@ -1,10 +1,10 @@
-"""Python's names as C and C++ can have them, each once, and its strings."""
+"""Python's names as names of C and C++, each used once, and C strings."""
 
 from __future__ import annotations
 
 __all__ = ["CNames", "c_identifier", "c_string"]
 
-# Keywords of C and C++, and what their headers and compilers may define as macros.
+# Keywords of C and C++, and names that their headers and compilers may define as macros.
 _RESERVED_TEXT = """
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t
     char32_t class co_await co_return co_yield compl concept const const_cast consteval constexpr
@@ -22,8 +22,9 @@ _RESERVED = frozenset(_RESERVED_TEXT.split())
 
 
 def c_identifier(name: str) -> str:
-    """Return a name as an identifier of C: what is no letter, digit or underscore of ASCII becomes
-    `_u` and its code, digits begin with an underscore, and reserved words end in one."""
+    """Return a name as an identifier of C: characters other than ASCII letters, digits and
+    underscores become `_u` and their code, a leading digit gets an underscore before it, and
+    reserved words one after them."""
     letters = (
         each if each.isascii() and (each.isalnum() or each == "_") else f"_u{ord(each):04x}"
         for each in name
@@ -35,7 +36,8 @@ def c_identifier(name: str) -> str:
 
 
 def c_string(text: str) -> str:
-    """Return text as a string of C, whose bytes are UTF-8; a question mark may begin a trigraph."""
+    """Return text as a C string literal in UTF-8. Question marks are escaped, because they may
+    begin a trigraph."""
     parts = []
     for byte in text.encode():
         plain = 32 <= byte < 127 and chr(byte) not in '"\\?'
@@ -44,13 +46,13 @@ def c_string(text: str) -> str:
 
 
 class CNames:
-    """Gives out names of one scope, each once: what is taken gets a number."""
+    """Gives out the names of one scope, each once: a name that is taken gets a number."""
 
     def __init__(self, *taken: str) -> None:
         self._taken = set(taken)
 
     def take(self, wanted: str) -> str:
-        """Return the name, or the first of `wanted_2`, `wanted_3` that is free."""
+        """Return the name, or the first of `wanted_2`, `wanted_3`, ... that is free."""
         name, count = wanted, 1
         while name in self._taken:
             count += 1

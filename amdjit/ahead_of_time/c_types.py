@@ -1,7 +1,7 @@
-"""The types of the kernel language in C: what members of structs are declared as.
+"""The C types of values of the kernel language, with which members of structs are declared.
 
-Floats of 8 and 16 bits are their bits, with types that `header` declares; a boolean is a byte.
-A record of an array is a struct whose gaps are members, too.
+Floats of 8 and 16 bits are passed as their bits, with types that `header` declares; a boolean is a
+byte. A record in an array is a struct whose gaps are members, too.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def declared(type: Type, name: str) -> str:
 
 
 def element_type(element: Element, record: str) -> str:
-    """Return the C type of an array's elements; `record` is the name of the struct of a record."""
+    """Return the C type of an array's elements. record: the name of the struct for a record."""
     return record if isinstance(element, Record) else scalar_type(_scalar(element))
 
 
@@ -49,13 +49,13 @@ def _scalar(element: Element) -> Scalar:
 
 
 def gap(names: CNames, nbytes: int) -> list[str]:
-    """Return the member that fills a gap of a struct; none for a gap of no bytes."""
+    """Return the member that fills a gap of a struct, or nothing for a gap of no bytes."""
     return [f"uint8_t {names.take('gap')}[{nbytes}];"] if nbytes else []
 
 
 def record_struct(record: Record, name: str) -> list[str]:
-    """Return the lines that define the struct of a record, packed and with all gaps as members,
-    and that assert its offsets."""
+    """Return the lines that define the struct of a record, packed and with all gaps as members, and
+    that assert its offsets."""
     lines = [f"typedef struct {name} {{", *_indented(_members(record)), f"}} {name};"]
     if _is_packed(record):
         lines = ["#pragma pack(push, 1)", *lines, "#pragma pack(pop)"]
@@ -94,7 +94,7 @@ def _members(record: Record) -> list[str]:
 
 
 def _is_packed(record: Record) -> bool:
-    """Whether a C compiler would align the members otherwise than the record has them."""
+    """Whether a C compiler would place the members differently from the record."""
     if record.nbytes % _alignment(record):
         return True
     return any(

@@ -1,7 +1,7 @@
-"""The example that stands beside a kernel's header: a whole program that launches it once.
+"""The example beside a kernel's header: a whole program that launches it once.
 
-Extents, numbers, grid and block are macros, so that a compiler's `-D` can say them. Arrays get
-small numbers that repeat; what the kernel may write is copied back and printed.
+Extents, numbers, grid and block are macros, so that a compiler's `-D` can set them. Arrays are
+filled with small numbers that repeat; arrays that the kernel may write are copied back and printed.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ class _Names:
             self.variable[leaf.label] = f"host_{leaf.label}"
 
     def extent(self, leaf: Leaf, axis: int) -> str:
-        """The macro of an extent."""
+        """Return the macro of an extent."""
         return f"{self.macro[leaf.label]}_EXTENT{axis}"
 
     def count(self, leaf: Leaf) -> str:
-        """The number of elements as an expression."""
+        """Return the number of elements as an expression."""
         assert isinstance(leaf.type, Array)
         extents = [f"(size_t){self.extent(leaf, axis)}" for axis in range(leaf.type.ndim)]
         return " * ".join(extents) or "(size_t)1"
@@ -69,7 +69,8 @@ class _Names:
 def example_text(
     name: str, file: str, interface: Interface, targets: tuple[BuiltTarget, ...], embed: bool
 ) -> str:
-    """Return main.c. file: that of the code object, which is loaded unless it is embedded."""
+    """Return main.c. file: the file of the code object, which is loaded unless the code is
+    embedded."""
     names = _Names(interface)
     words = {"KERNEL": name, "LINKED": f" {name}_code_object.c" if embed else ""}
     parts = [
@@ -143,7 +144,7 @@ def _filling(leaf: Leaf, kernel: str) -> Iterator[str]:
 
 
 def _filled(type: Scalar) -> str:
-    """Return element i: small numbers that repeat, positive for unsigned types."""
+    """Return the value of element i: small numbers that repeat, positive for unsigned types."""
     if type is boolean:
         return "i % 2"
     signed = type.is_float or type.is_signed
@@ -185,7 +186,8 @@ def _number(type: Scalar, source: str) -> str:
 
 
 def _run(names: _Names, kernel: str, interface: Interface) -> Iterator[str]:
-    """Yield the function that makes the arguments, launches, and copies back."""
+    """Yield the function that makes the arguments, launches the kernel, and copies the results
+    back."""
     yield f"static int run(const {kernel}_kernel *kernel) {{"
     yield "  const unsigned grid[3] = {GRID_X, GRID_Y, GRID_Z};"
     yield "  const unsigned block[3] = {BLOCK_X, BLOCK_Y, BLOCK_Z};"

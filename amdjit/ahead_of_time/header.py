@@ -141,7 +141,7 @@ _BY_BUFFER = """\
 }
 """
 
-# A cooperative launch takes a pointer to each value of the kernarg segment.
+# A cooperative launch needs a pointer to each value of the kernarg segment.
 _TOGETHER = """\
   return hipModuleLaunchCooperativeKernel(kernel->function, grid[0], grid[1], grid[2], block[0],
                                           block[1], block[2], dynamic_lds, stream, values);
@@ -150,7 +150,7 @@ _TOGETHER = """\
 
 
 def _launching(interface: Interface, names: dict[str, str]) -> str:
-    """Return the function that launches."""
+    """Return the C function that launches the kernel."""
     reports = interface.reports
     is_together = reports is not None and reports.meets
     text = _LAUNCHING
@@ -223,7 +223,7 @@ def header_text(
 
 
 def _filled(template: str, names: dict[str, str]) -> str:
-    """Return a template with names in the place of the words that stand for them."""
+    """Return a template in which names replace the words that stand for them."""
     words = "|".join(sorted(names, key=len, reverse=True))
     return re.sub(words, lambda found: names[found[0]], template)
 
@@ -298,22 +298,23 @@ def embedded_source(name: str, data: bytes) -> str:
     )
 
 
-# What the headers of all kernels share: C text, the same in each, behind one guard.
+# The part that the headers of all kernels share: the same C text in each, behind one guard.
 #
-# Small floats are structures of sign, exponent and fraction; the five of them differ in the widths,
-# the bias, and in what the last exponent means.
+# Small floats consist of sign, exponent and fraction; the types differ in the widths, in the bias,
+# and in the meaning of the largest exponent.
 
 
 @dataclass(frozen=True)
 class _Float:
-    """A float of 8 or 16 bits. kind: 0 with infinities, 1 without but with two NaN codes, 2 with
-    one NaN, the code of -0."""
+    """A float of 8 or 16 bits."""
 
     name: str
     bits: int
     fraction: int
     bias: int
     kind: int
+    """0: it has infinities. 1: it has none, but two NaN codes. 2: it has one NaN, the code of
+    -0."""
 
 
 _FLOATS = (
@@ -495,7 +496,7 @@ def _conversions(each: _Float) -> str:
     )
 
 
-# A kernel's structs in C: what a program gives, the kernarg segment, and the way between them.
+# A kernel's structs in C: the arguments, the kernarg segment, and the conversion between them.
 #
 # before: a parameter x of f32[:, ::1] after:  `const float *data; int64_t shape[2];` in
 # `KERNEL_x_argument`, and in `KERNEL_kernarg`         `uint64_t x_data;` ... `int32_t x_extent0;`
@@ -503,7 +504,8 @@ def _conversions(each: _Float) -> str:
 
 
 def argument_structs(interface: Interface, kernel: str) -> list[str]:
-    """Return the lines that define the struct of the arguments, and those of arrays and tuples."""
+    """Return the lines that define the struct of the arguments, and the structs of arrays and
+    tuples."""
     lines: list[str] = []
     for parameter in interface.parameters:
         lines += _type_of(parameter, kernel)
@@ -552,7 +554,7 @@ def _array_members(leaf: Leaf, type: Array, record: str) -> list[str]:
 
 
 def _member(parameter: Parameter, kernel: str) -> Iterator[str]:
-    """Yield the member of a parameter in the struct above it."""
+    """Yield the member for a parameter in the struct that contains it."""
     if isinstance(parameter, CompiledIn):
         yield f"/* {parameter.name} = {comment(parameter.text)} is compiled in */"
         return
@@ -569,14 +571,14 @@ def _member(parameter: Parameter, kernel: str) -> Iterator[str]:
 
 
 def comment(text: str, most: int = 60) -> str:
-    """Return text as it can stand in a comment, `most` characters of it."""
+    """Return text in a form that can be in a comment, at most `most` characters of it."""
     shown = text if len(text) <= most else text[: most - 3] + "..."
     return shown.replace("*/", "* /").replace("\\", "\\\\")
 
 
 def kernarg_struct(interface: Interface, kernel: str) -> list[str]:
-    """Return the lines that define the explicit part of the kernarg segment and assert that a
-    compiler lays it out as the code reads it."""
+    """Return the lines that define the explicit part of the kernarg segment, and assert that a
+    compiler lays it out as the code expects."""
     names, lines, end = CNames(*(value.member for value in interface.values)), [], 0
     checks = []
     for value in interface.values:
@@ -587,7 +589,7 @@ def kernarg_struct(interface: Interface, kernel: str) -> list[str]:
         checks.append(f"AMDJIT_ASSERT({kernel}_{value.member}_offset, {place});")
         size = f"sizeof((({kernel}_kernarg *)0)->{value.member}) == {value.nbytes}"
         checks.append(f"AMDJIT_ASSERT({kernel}_{value.member}_bytes, {size});")
-    # Whole words of 8 bytes, so that compilers add none.
+    # The struct consists of whole words of 8 bytes, so that compilers add no padding.
     rounded = max(8, -(-end // 8) * 8)
     lines += gap(names, rounded - end)
     checks.append(
@@ -635,7 +637,8 @@ def _packed(value: MachineValue) -> str:
 
 
 def _converted(source: str, given: PythonNumber, type: Scalar) -> str:
-    """Return a Python number as the kernel uses it; its range has been checked."""
+    """Return an expression for a Python number in the type in which the kernel uses it. Its range
+    has been checked."""
     if type is boolean:
         return f"{source} != 0"
     if type.is_float and (type.bits < 32):
@@ -646,11 +649,11 @@ def _converted(source: str, given: PythonNumber, type: Scalar) -> str:
 
 
 def _truncated(source: str, type: Scalar) -> str:
-    """Return a C expression that converts toward zero as kernels do: NaN to 0, and what is out of
-    range to the nearest integer."""
+    """Return a C expression that converts toward zero as kernels do: NaN becomes 0, and a value out
+    of range the nearest integer."""
     name = scalar_type(type).removesuffix("_t").upper()
     least, most = ("0" if not type.is_signed else f"{name}_MIN"), f"{name}_MAX"
-    # 2 to the power of the bits is a double; the greatest integer may be none.
+    # A power of two is exactly representable as a double; the greatest integer may not be.
     above = f"{float(type.maximum + 1)!r}"
     inside = f"({scalar_type(type)}){source}"
     return (
@@ -659,14 +662,14 @@ def _truncated(source: str, type: Scalar) -> str:
     )
 
 
-# What a kernel tells the host, in C: a record for each launch, and tables that turn its numbers
+# A kernel's reports to the host, in C: a record for each launch, and tables that turn its numbers
 # into text.
 #
 # The record's layout is that of `amdjit.abi.reports`. The tables hold the texts of prints and
-# faults as parts: a text, or a value with how it is written.
+# faults in parts, each of which is a text, or a value with its format.
 
 _HEADLINES = {"assert": "AssertionError", "index": "IndexError"}
-# Formats of Python's that mean the same to printf.
+# Formats of Python that mean the same in printf.
 _FLOAT_FORMAT = re.compile(r"0?\d*(\.\d+)?[fFeEgG]")
 _DECIMAL_FORMAT = re.compile(r"(0?\d*)d?")
 _HEXADECIMAL_FORMAT = re.compile(r"(0?\d*)([xX])")
@@ -691,7 +694,7 @@ def record_type(kernel: str, table: ReportTable, print_buffer: int) -> list[str]
 
 
 def record_words() -> dict[str, str]:
-    """Return what stands for the layout of a record in the templates of C."""
+    """Return the values that replace the names of the layout of a record in the C templates."""
     return {
         "HEAD_WORDS": str(HEAD_BYTES // 4),
         "LINE_HEAD": str(LINE_HEAD_WORDS),
@@ -752,7 +755,8 @@ def report_tables(kernel: str, table: ReportTable) -> Iterator[str]:
 
 
 def _place(file: str, line: int) -> str:
-    """Return a place as a string of C; of the file its name only, which is the same everywhere."""
+    """Return a place as a C string. It has only the name of the file, which is the same on every
+    machine."""
     return c_string(f"{PurePath(file).name}:{line}")
 
 
@@ -775,7 +779,7 @@ def _kind(type: Scalar) -> str:
 
 
 def _format(field: Field) -> str:
-    """Return the format of printf for a value, NULL for Python's own way of writing it.
+    """Return the format of printf for a value; NULL for Python's default format.
 
     LaunchError for a format that printf does not have.
     """

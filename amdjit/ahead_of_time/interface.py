@@ -1,8 +1,9 @@
-"""What a program passes to a compiled kernel, and where its machine values stand.
+"""What a program passes to a compiled kernel, and where the machine values are in the kernarg
+segment.
 
 A kernel's parameters are arrays, numbers, vectors, and tuples or records of these. `Interface` has
-them as a tree with their names in Python and in C, and every machine value of the kernarg segment
-with its offset. It is the same for all targets of a build.
+them as a tree, with their names in Python and in C, and all machine values of the kernarg segment
+with their offsets. It is the same for all targets of a build.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Leaf:
     """A single value that the program passes."""
 
     name: str
-    """Its spelling in Python, such as `p.scale`."""
+    """The way to write it in Python, such as `p.scale`."""
     path: tuple[str, ...]
     """The names that lead to the member in the arguments' struct."""
     label: str
@@ -45,13 +46,15 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Group:
-    """A tuple or record: its parts in order. label: the path as one name."""
+    """A tuple or record."""
 
     name: str
     path: tuple[str, ...]
     label: str
+    """The path as one name."""
     type: Tuple
     parts: tuple[Leaf | Group | CompiledIn, ...]
+    """The parts in order."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class CompiledIn:
 
 
 def value_text(value: object) -> str:
-    """Return a value as Python writes it, without addresses, and with sets in order."""
+    """Return a value as Python writes it, but without addresses, and with sets in a fixed order."""
     if isinstance(value, (set, frozenset)):
         return f"{{{', '.join(sorted(map(value_text, value)))}}}"
     if isinstance(value, DeviceFunction):
@@ -93,8 +96,8 @@ class MachineValue:
     """Its name in the kernarg struct."""
     leaf: Leaf
     part: str
-    """"data", "extent" or "stride" of an array, "record" of where the kernel reports, else
-    "value"."""
+    """"data", "extent" or "stride" of an array, "record" for the address of the record of reports,
+    or else "value"."""
     axis: int
     """The axis, for an extent or a stride."""
     type: Type
@@ -116,11 +119,12 @@ class Interface:
     record: Leaf | None = None
     """The address of the record that the kernel reports to, if it does."""
     reports: ReportTable | None = None
-    """What it reports."""
+    """What the kernel reports, if it does."""
 
     @property
     def signature(self) -> str:
-        """The kernel with the types of its arguments, the same in every process."""
+        """The kernel with the types of its arguments, as a text that is the same in every
+        process."""
         kinds = [e.text if isinstance(e, CompiledIn) else str(e.type) for e in self.parameters]
         return _ADDRESS.sub("", f"{self.kernel}({', '.join(kinds)})")
 
@@ -136,7 +140,7 @@ class Interface:
 
     @property
     def constants(self) -> tuple[CompiledIn, ...]:
-        """What is part of the code."""
+        """The parameters and parts that are compiled in."""
         return tuple(each for each in _flat(self.parameters) if isinstance(each, CompiledIn))
 
 
@@ -151,8 +155,8 @@ def _flat(parameters: Sequence[Parameter]) -> Iterator[Leaf | CompiledIn]:
 def interface_of(compiled: CompiledKernel, names: Sequence[str]) -> Interface:
     """Return the interface of a kernel whose parameters have these names.
 
-    The kernel takes no number that Python computes, and no array from outside: `refusals.check` has
-    been called.
+    `building.check` has made sure that the kernel takes no number that Python computes, and no
+    array from outside.
     """
     reader = _Reader(compiled)
     taken = CNames()
@@ -163,7 +167,7 @@ def interface_of(compiled: CompiledKernel, names: Sequence[str]) -> Interface:
     values, nbytes = _machine_values(compiled, parameters), _packer(compiled).nbytes
     if compiled.reports is None:
         return Interface(compiled.name, parameters, values, nbytes)
-    # The record follows the arguments at the next multiple of 8 bytes.
+    # The address of the record follows the arguments at the next multiple of 8 bytes.
     place = -(-nbytes // 8) * 8
     record = Leaf("", (taken.take("record"),), "amdjit_record", u64)
     value = MachineValue(record.label, record, "record", 0, u64, place, 8)
@@ -172,7 +176,7 @@ def interface_of(compiled: CompiledKernel, names: Sequence[str]) -> Interface:
 
 
 class _Reader:
-    """Makes the tree of the parameters."""
+    """Builds the tree of the parameters."""
 
     def __init__(self, compiled: CompiledKernel) -> None:
         parameters = zip(compiled.parameters, compiled.written, strict=True)
@@ -235,7 +239,7 @@ def _machine_values(
 
 
 def _pieces(type: Type) -> Iterator[tuple[str, int, Type]]:
-    """Yield part, axis and type of the machine values of an argument."""
+    """Yield the part, the axis and the type of each machine value of an argument."""
     if not isinstance(type, Array):
         assert isinstance(type, (Scalar, Vector))
         yield "value", 0, type

@@ -1,5 +1,5 @@
-"""The C functions that read a kernel's record, as templates: KERNEL, PREFIX, and the places of the
-record's words stand for what each header has there."""
+"""The C functions that read a kernel's record, as templates: each header replaces KERNEL, PREFIX,
+and the names of the record's words."""
 
 from __future__ import annotations
 

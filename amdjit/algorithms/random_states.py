@@ -1,9 +1,9 @@
 """The states of xoroshiro128+ generators, made on the host.
 
-State i is the first one advanced by i * 2**64 steps. A step is linear over the bits of a state, so
-any number of steps is a matrix of 128 * 128 bits. Here it is a table: what each value of each of
-the 16 bytes of a state contributes. States are made by doubling: the second half from the first, by
-twice as many steps each time.
+State i is the first one advanced by i * 2**64 steps. A step is linear in the bits of a state, so
+any number of steps is a matrix of 128 * 128 bits. It is stored as a table of what each value of
+each of the 16 bytes of a state contributes. States are made by doubling: the second half is
+computed from the first, by twice as many steps each time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _Words = npt.NDArray[np.uint64]
 # xoroshiro128plus.c, `jump`: the polynomial of 2**64 steps.
 _JUMP = 0xD86B048B86AA9922BEAC0467EBA5FACB
 _WORD = 2**64 - 1
-# States that are made at once: their bytes and tables stay in the caches.
+# How many states are made at once, so that their bytes and tables stay in the caches.
 _CHUNK = 1 << 14
 
 

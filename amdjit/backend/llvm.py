@@ -173,6 +173,11 @@ def _initialise() -> None:
     # 32 bits of them, for their sum with 64 bits (fixed by its pull request 198729). This cannot
     # happen if products of 24 bits are formed in instruction selection only.
     llvm.set_option("amdjit", "-amdgpu-codegenprepare-mul24=0")
+    # LLVM 22's AMDGPUUniformIntrinsicCombine says that it preserves what is known of uniform values
+    # although it changes the function. The next pass that asks reads freed memory and, for new
+    # values, an outdated answer: compilations hung or crashed at random (fixed by its pull request
+    # 222357).
+    llvm.set_option("amdjit", "-amdgpu-enable-uniform-intrinsic-combine=0")
 
 
 @cache

@@ -46,10 +46,12 @@ class Chip:
     """Bytes a second of the Infinity Cache."""
     dram_bandwidth: float
     """Bytes a second of DRAM."""
+    dies: int = 1
+    """Dies with an L2 of `l2_bytes` each, which share what is behind it."""
 
     @property
     def workgroup_processors(self) -> int:
-        """Those of the largest product."""
+        """Those of the largest product; of CDNA, its compute units."""
         found = find_target(self.target)
         assert found is not None
         return found.multiprocessors
@@ -68,12 +70,19 @@ class Chip:
         return bandwidth / self.clock / active
 
 
-# AMD's product pages of the RX 9070 XT and the RX 9060 XT: boost clock, L2, Infinity Cache.
+# AMD's product pages of the RX 9070 XT, the RX 9060 XT, the RX 7900 XTX and the Ryzen AI Max+ 395
+# (Radeon 8060S): boost clock, L2, Infinity Cache.
 # Bandwidths: AMD's model Origami (rocm-libraries, shared/origami), which gives them at its own
-# reference clock; they are taken as they stand.
+# reference clock; they are taken as they stand. MI300X: bandwidths that MT4G measured (reads, at
+# 2.1 GHz; caps-tum/mt4g, sample results); MI355X: Origami's. AMD's data sheets: clocks and sizes;
+# their L2 has 4 MiB for each of eight dies.
 CHIPS = (
     Chip("gfx1201", "RX 9070 XT", 2.97e9, 8 << 20, 64 << 20, 5.74e12, 2.94e12, 0.464e12),
     Chip("gfx1200", "RX 9060 XT", 3.13e9, 4 << 20, 32 << 20, 3.28e12, 1.77e12, 0.28e12),
+    Chip("gfx1100", "RX 7900 XTX", 2.5e9, 6 << 20, 96 << 20, 7.12e12, 4.24e12, 0.73e12),
+    Chip("gfx1151", "Radeon 8060S", 2.9e9, 2 << 20, 32 << 20, 2.47e12, 1.13e12, 0.215e12),
+    Chip("gfx942", "MI300X", 2.1e9, 4 << 20, 256 << 20, 14.4e12, 5.4e12, 3.7e12, 8),
+    Chip("gfx950", "MI355X", 2.4e9, 4 << 20, 256 << 20, 17e12, 8.5e12, 6e12, 8),
 )
 
 
@@ -82,9 +91,8 @@ def chip_of(target: Target) -> Chip:
     processor."""
     found = next((chip for chip in CHIPS if chip.target == target.name), None)
     if found is None:
-        known = " and ".join(chip.target for chip in CHIPS)
+        known = ", ".join(chip.target for chip in CHIPS)
         raise NoEstimate(
-            f"the cycle model was compared with {known} only; it does not know how {target} issues "
-            "instructions"
+            f"the cycle model is of {known} only; it does not know how {target} issues instructions"
         )
     return found

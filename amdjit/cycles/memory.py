@@ -34,8 +34,8 @@ class CacheShape:
 
 @dataclass(frozen=True, slots=True)
 class MemoryParameters:
-    """The memory system in numbers. `engine.layout.TICKS` ticks are a cycle; behind L2 is the
-    Infinity Cache or DRAM."""
+    """The memory system in numbers. `engine.layout.TICKS` ticks are what the simulation counts: a
+    cycle, or a quantum; behind L2 is the Infinity Cache or DRAM."""
 
     vector_cache: CacheShape
     """Of one compute unit."""
@@ -62,36 +62,45 @@ class MemoryParameters:
 
 
 def memory_of(
-    chip: Chip, active: int, footprint: Footprint, values: Mapping[str, float]
+    chip: Chip,
+    active: int,
+    footprint: Footprint,
+    values: Mapping[str, float],
+    quantum: int = 1,
 ) -> MemoryParameters:
     """Return the memory system of one of `active` workgroup processors under a launch.
 
-    values: of the parameters of memory, by name. What is behind L2 is the Infinity Cache if the
+    values: of the parameters of memory, by name. quantum: cycles of what the simulation counts.
+    What is behind L2 is the Infinity Cache if the
     launch's lines fit it, else DRAM. L2 is shared: each workgroup processor has its part of it for
     the lines that it does not share.
     """
     is_near = footprint.lines * LINE_BYTES <= chip.infinity_bytes
     far = chip.infinity_bandwidth if is_near else chip.dram_bandwidth
     sharing = min(footprint.sharing, active)
-    l2_bytes = min(chip.l2_bytes, int(chip.l2_bytes * sharing / active))
+    # Each die has its part of the workgroup processors, and of those that share a line.
+    share = max(1.0, sharing / chip.dies) / max(1.0, active / chip.dies)
+    l2_bytes = min(chip.l2_bytes, int(chip.l2_bytes * share))
     far_latency = values["infinity cache latency" if is_near else "DRAM latency"]
     vector_bytes, scalar_bytes = values["vector cache bytes"], values["scalar cache bytes"]
 
-    def cost(bandwidth: float) -> int:
-        return round(TICKS * LINE_BYTES / chip.bytes_a_cycle(bandwidth, active))
+    ticks = TICKS / quantum
+
+    def cost(bytes_a_cycle: float) -> int:
+        return round(ticks * LINE_BYTES / bytes_a_cycle)
 
     return MemoryParameters(
         vector_cache=CacheShape.of(int(vector_bytes), LINE_BYTES, _WAYS),
         scalar_cache=CacheShape.of(int(scalar_bytes), LINE_BYTES, _WAYS),
         l2_cache=CacheShape.of(l2_bytes, LINE_BYTES, _WAYS),
-        vector_latency=round(TICKS * values["vector cache latency"]),
-        scalar_latency=round(TICKS * values["scalar cache latency"]),
-        l2_latency=round(TICKS * values["L2 latency"]),
-        far_latency=round(TICKS * far_latency),
-        vector_cost=round(TICKS * LINE_BYTES / values["vector cache bytes a cycle"]),
-        scalar_cost=round(TICKS * LINE_BYTES / values["scalar cache bytes a cycle"]),
-        l2_cost=cost(chip.l2_bandwidth),
-        far_cost=cost(far),
+        vector_latency=round(ticks * values["vector cache latency"]),
+        scalar_latency=round(ticks * values["scalar cache latency"]),
+        l2_latency=round(ticks * values["L2 latency"]),
+        far_latency=round(ticks * far_latency),
+        vector_cost=cost(values["vector cache bytes a cycle"]),
+        scalar_cost=cost(values["scalar cache bytes a cycle"]),
+        l2_cost=cost(chip.bytes_a_cycle(chip.l2_bandwidth, active)),
+        far_cost=cost(chip.bytes_a_cycle(far, active)),
     )
 
 

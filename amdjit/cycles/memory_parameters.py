@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.cycles.parameters import PARAMETERS, PASSES, Parameter, Source, passes_name
+from amdjit.cycles.parameters import Parameter, Source
 
-__all__ = ["MEMORY_PARAMETERS", "VALUES"]
+__all__ = ["MEMORY_PARAMETERS"]
 
 _DOCUMENTED = "AMD RDNA 4 ISA and product pages"
 _RDNA3 = "Chips and Cheese measured 150 ns of vector loads on an RX 7900 XTX (RDNA 3), at 2.97 GHz"
@@ -22,9 +22,18 @@ MEMORY_PARAMETERS: Mapping[str, Parameter] = {
     for row in (
         Parameter("vector cache bytes", 32 << 10, "bytes", _DOCUMENTED, Source.DOCUMENTED),
         Parameter("scalar cache bytes", 16 << 10, "bytes", _DOCUMENTED, Source.DOCUMENTED),
-        _assumed("vector cache latency", 110, "cycles", "no source: a hit in a compute unit"),
         _assumed(
-            "scalar cache latency", 29, "cycles", "the fastest s_load of the traces, a hit (10)"
+            "vector cache latency",
+            66,
+            "cycles",
+            "as on gfx1100, where a trace shows hits of global_load_b32: 70 cycles from issue to "
+            "s_waitcnt passed",
+        ),
+        _assumed(
+            "scalar cache latency",
+            29,
+            "cycles",
+            "the fastest s_load of the traces, a hit: 27 to 29 cycles of b64, 30 of b128",
         ),
         _assumed(
             "L2 latency", 300, "cycles", "the fastest cold loads of the traces take 350 cycles"
@@ -36,10 +45,3 @@ MEMORY_PARAMETERS: Mapping[str, Parameter] = {
     )
 }
 """Parameters of the memory system, by name; those of the chip are in `chip.CHIPS`."""
-
-VALUES: Mapping[str, float] = {
-    **{row.name: row.value for row in (*PARAMETERS.values(), *MEMORY_PARAMETERS.values())},
-    **{passes_name(timing): cycles for timing, cycles in PASSES.items()},
-}
-"""The values of all parameters, by name. Values may also have the chip's, by the names of
-`chip.CHIP_VALUES`; without them the chip's own count."""

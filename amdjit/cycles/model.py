@@ -15,24 +15,35 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from amdjit.code_object import CodeObject, Kernel
 from amdjit.code_object.resources import demand_of_launch, resident_workgroups
+from amdjit.cycles.cdna import lds_quanta
 from amdjit.cycles.chip import Chip, chip_of
+from amdjit.cycles.engine.layout import Request
 from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.estimate import Cycles
+from amdjit.cycles.families import family_of
 from amdjit.cycles.memory import NativeMemory, memory_of
-from amdjit.cycles.memory_parameters import VALUES
 from amdjit.cycles.parameter_file import file_assumption, values_of
-from amdjit.cycles.parameters import PASSES, passes_name
-from amdjit.cycles.program import TIMINGS, Kind, ProgramTable, Step, program_table
+from amdjit.cycles.parameters import passes_name
+from amdjit.cycles.program import (
+    CDNA,
+    QUANTUM,
+    TIMINGS,
+    Kind,
+    ProgramTable,
+    Step,
+    program_table,
+)
 from amdjit.cycles.results import SimulatedWave, by_instruction, by_line, stalls_of, timeline
 from amdjit.cycles.rows import program_of
 from amdjit.cycles.sample import Footprint, footprint_of, sample_of
 from amdjit.cycles.simulation import GroupRun, Requests, WaveRun, simulate
 from amdjit.emulator.counting.layout import LINE_BYTES
 from amdjit.emulator.counting.recording import Recording
-from amdjit.isa import decode
+from amdjit.isa import decode, instruction_set_of
 from amdjit.isa.analysis.kernel_code import segment_of
 from amdjit.isa.traits import Timing
 from amdjit.target import Target, find_target
@@ -81,7 +92,8 @@ def cycles_by_values(
 ) -> Callable[[Mapping[str, float]], int]:
     """Return what gives `Cycles.kernel` of a launch for values of the parameters, without the rest
     of an estimate, for searches. Arguments and errors as those of `estimate`."""
-    whole = _estimate(code_object, kernel, launch, recording, VALUES, None)
+    values = family_of(_target(code_object)).values
+    whole = _estimate(code_object, kernel, launch, recording, values, None)
     chip = whole.chip
 
     def cycles(values: Mapping[str, float]) -> int:
@@ -114,10 +126,12 @@ def _estimate(
 
 
 def _table(code_object: CodeObject, recording: Recording, wave_size: int) -> ProgramTable:
+    instruction_set = instruction_set_of(code_object.target_name)
+    assert instruction_set is not None
     found = []
     for pc in recording.addresses.tolist():
         segment = segment_of(code_object, pc)
-        found.append(decode(segment.data, pc - segment.address, pc, wave_size))
+        found.append(decode(segment.data, pc - segment.address, pc, wave_size, instruction_set))
     return program_table(found)
 
 
@@ -152,7 +166,8 @@ class _Estimate:
         footprint = footprint_of(self.recording, self.launch.workgroups, self.launch.lines)
         waves = self._simulated(footprint, simulated)
         kernel = whole(waves, simulated, wanted, self.placement.resident)
-        instructions = by_instruction(self.table.addresses.tolist(), waves)
+        quantum = QUANTUM if self.table.family == CDNA else 1
+        instructions = by_instruction(self.table.addresses.tolist(), waves, quantum)
         wmma, valu = self._shares(waves, simulated, kernel)
         wave_size = self.kernel.metadata.wave_size
         return Cycles(
@@ -186,22 +201,24 @@ class _Estimate:
 
     def _simulated(self, footprint: Footprint, count: int) -> list[SimulatedWave]:
         active = min(self.chip.workgroup_processors, self.launch.workgroups)
-        sample = sample_of(self.recording, count, footprint.sharing, active)
-        memory = NativeMemory(memory_of(self.chip, active, footprint, self.values))
+        sharing = max(1.0, footprint.sharing / self.chip.dies)
+        sample = sample_of(self.recording, count, sharing, active)
+        program = program_of(self.table, self.values, self.kernel.metadata.wave_size)
+        quantum = program.quantum
+        memory = NativeMemory(memory_of(self.chip, active, footprint, self.values, quantum))
+        start = int(self.values["wave start"]) // quantum
         groups = []
         for slot, (index, salt) in enumerate(zip(sample.workgroups, sample.salts, strict=True)):
             recorded = self.recording.workgroups[index]
-            waves = tuple(
-                WaveRun(wave.path, wave.request, int(self.values["wave start"]), salt)
-                for wave in recorded.waves
-            )
+            waves = tuple(WaveRun(wave.path, wave.request, start, salt) for wave in recorded.waves)
             simds = [self.placement.simd(slot, number) for number in range(len(waves))]
             is_first = slot < self.placement.resident
             groups.append(GroupRun(waves, tuple(simds) if is_first else None, recorded.number))
-        requests = Requests(self.recording.requests, sample.keys, memory)
-        return simulate(
-            program_of(self.table, self.values, self.kernel.metadata.wave_size), groups, requests
-        )
+        rows = self.recording.requests
+        if self.table.family == CDNA:
+            rows = rows.copy()
+            rows[:, Request.LDS_CYCLES] = lds_quanta(rows[:, Request.LDS_CYCLES])
+        return simulate(program, groups, Requests(rows, sample.keys, memory))
 
     def _shares(
         self, waves: Sequence[SimulatedWave], simulated: int, kernel: int
@@ -210,8 +227,9 @@ class _Estimate:
         executed = np.concatenate([wave.path for wave in waves])
         counts = np.bincount(executed, minlength=len(self.table))
         timings = [TIMINGS[number] for number in self.table.steps[:, Step.TIMING]]
-        passes = [self.values.get(passes_name(each), PASSES.get(each, 0)) for each in timings]
-        busy = np.array(passes) * counts
+        cycles = [self.values.get(passes_name(each), 0) for each in timings]
+        products = self.table.steps[:, Step.PASSES]
+        busy = np.where(products > 0, products * QUANTUM, np.array(cycles)) * counts
         is_matrix = np.array([timing in _MATRIX for timing in timings])
         is_vector = self.table.steps[:, Step.KIND] == Kind.VALU
         everywhere = self.launch.workgroups / simulated
@@ -222,7 +240,12 @@ class _Estimate:
         return float(wmma), float(valu)
 
 
-_MATRIX = (Timing.MATRIX_WIDE, Timing.MATRIX_NARROW)
+_MATRIX = (
+    Timing.MATRIX_WIDE,
+    Timing.MATRIX_NARROW,
+    Timing.MATRIX_FOUR_BITS,
+    Timing.MATRIX_BLOCKS,
+)
 
 
 def workgroups_to_simulate(placement: Placement, wanted: int, recording: Recording) -> int:
@@ -268,27 +291,49 @@ def sentences(
         "under load are not modelled.",
         "Instructions are in the instruction cache.",
     ]
+    is_cdna = table.family == CDNA
     if Kind.VECTOR_MEMORY in kinds:
-        found += _of_memory(chip, footprint)
-    if Kind.SCALAR_MEMORY in kinds:
+        found += _of_memory(chip, footprint, is_cdna)
+    if Kind.SCALAR_MEMORY in kinds and not is_cdna:
         found.append("Scalar loads that hit their cache take as long as the fastest ones traced.")
-    if wave_size != 32:
+    if is_cdna:
+        found += _of_cdna(chip, table, executed)
+    elif wave_size != 32:
         found.append("Traces are of wave32 only: a wave64 is taken to pass each unit twice.")
     if extrapolated:
         found.append(
-            f"{extrapolated} more workgroups of each workgroup processor take as long as the last "
+            f"{extrapolated} more workgroups of each {_unit(table)} take as long as the last "
             "round that was simulated."
         )
     return tuple(found)
 
 
-def _of_memory(chip: Chip, footprint: Footprint) -> Iterator[str]:
+def _unit(table: ProgramTable) -> str:
+    return "compute unit" if table.family == CDNA else "workgroup processor"
+
+
+def _of_cdna(chip: Chip, table: ProgramTable, executed: NDArray[np.int64]) -> Iterator[str]:
+    yield (
+        "CDNA: issue, vector ALU, branches and LDS are as traces of gfx950 with one wave on a SIMD "
+        f"show them{'' if chip.target == 'gfx950' else '; of ' + chip.target + ' there are none'}."
+    )
+    if table.steps[executed, Step.PASSES].any():
+        yield (
+            "MFMA: a rule (AMD's matrix instruction calculator, LLVM's scheduling model); no trace "
+            "has one."
+        )
+
+
+def _of_memory(chip: Chip, footprint: Footprint, is_cdna: bool) -> Iterator[str]:
     nbytes = footprint.lines * LINE_BYTES
     about = "" if footprint.is_exact else "about "
     fits = nbytes <= chip.infinity_bytes
     yield (
-        "Latencies of the caches and of memory, and how bandwidth is shared among workgroup "
-        "processors, are assumed: traces exist of cold caches only."
+        "Latencies of the caches and of memory are those that MT4G measured on an MI300X; how "
+        "bandwidth is shared among compute units is assumed."
+        if is_cdna
+        else "Latencies of L2 and of memory, and how bandwidth is shared among workgroup "
+        "processors, are assumed: traces show hits of the first caches, and cold memory."
     )
     yield (
         f"The launch touches {about}{nbytes / 2**20:.3g} MiB; what "
@@ -310,7 +355,8 @@ class Placement:
     """How workgroups lie on a workgroup processor.
 
     resident: workgroups that it holds at a time. waves: of a workgroup. simds: of the processor.
-    wgp_mode: whether a workgroup is spread over both of its compute units, not on one of them.
+    wgp_mode: whether a workgroup is spread over both of its compute units, not on one of them;
+    also for processors without workgroup processors, which have one.
     """
 
     resident: int
@@ -343,4 +389,5 @@ def place(kernel: Kernel, target: Target, workgroup_size: int, dynamic_lds: int)
             f"{demand.lds_bytes} bytes of LDS fits a workgroup processor of {target}"
         )
     simds = target.simds_per_workgroup_processor
-    return Placement(resident, demand.waves, simds, demand.wgp_mode)
+    is_whole = demand.wgp_mode or not target.has_workgroup_processors
+    return Placement(resident, demand.waves, simds, is_whole)

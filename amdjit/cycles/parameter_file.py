@@ -12,10 +12,11 @@ from typing import Any
 
 from amdjit.cycles.chip import CHIP_VALUES
 from amdjit.cycles.engine.layout import PLACES
-from amdjit.cycles.memory_parameters import MEMORY_PARAMETERS, VALUES
+from amdjit.cycles.families import VALUES, family_of
+from amdjit.cycles.memory_parameters import MEMORY_PARAMETERS
 from amdjit.cycles.parameters import PARAMETERS
 from amdjit.options import OptionError, read_environment
-from amdjit.target import Target, find_target
+from amdjit.target import Target, find_target, read_target
 
 __all__ = [
     "SCHEMA",
@@ -40,7 +41,7 @@ class ParameterFile:
     @property
     def all_values(self) -> Mapping[str, float]:
         """The values of all parameters, by name."""
-        return {**VALUES, **self.values}
+        return {**family_of(read_target(self.target)).values, **self.values}
 
     def json_text(self) -> str:
         """Return the file's text."""
@@ -88,7 +89,7 @@ def least_and_most(name: str) -> tuple[float, float]:
     row = {**PARAMETERS, **MEMORY_PARAMETERS}.get(name)
     if row is None:
         return 1, 1 << 16
-    if row.unit in ("instructions", "places"):
+    if row.unit in ("instructions", "places", "SIMDs"):
         return 1, PLACES - 1
     if row.unit == "bytes":
         return 1, 1 << 40
@@ -97,13 +98,14 @@ def least_and_most(name: str) -> tuple[float, float]:
 
 def values_of(target: Target) -> tuple[Mapping[str, float], Path | None]:
     """Return the parameters' values for a processor, and the file that they are from: those of
-    AMDJIT_CYCLE_PARAMETERS if that file is of this processor, else the table's."""
+    AMDJIT_CYCLE_PARAMETERS if that file is of this processor, else the table's. NoEstimate if the
+    model does not know the processor."""
     path = read_environment(os.environ).cycle_parameters
     if path is not None:
         found = read_parameters(path)
         if found.target == target.name:
             return found.all_values, path
-    return VALUES, None
+    return family_of(target).values, None
 
 
 def file_assumption(file: Path | None) -> tuple[str, ...]:

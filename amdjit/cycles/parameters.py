@@ -10,11 +10,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from amdjit.cycles.program import transfer_dwords
+from amdjit.cycles.program import CDNA, QUANTUM, passes_of, transfer_dwords
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.traits import Flow, Idle, Immediate, Timing, Unit
 
-__all__ = ["PARAMETERS", "PASSES", "Parameter", "Source", "issue_cycles", "passes_name"]
+__all__ = [
+    "CDNA_PASSES",
+    "PARAMETERS",
+    "PASSES",
+    "RDNA3_PASSES",
+    "Parameter",
+    "Source",
+    "issue_cycles",
+    "passes_name",
+]
 
 
 class Source(Enum):
@@ -58,6 +67,7 @@ PASSES: Mapping[Timing, int] = {
     Timing.DOUBLE: 32,
     Timing.MATRIX_WIDE: 16,
     Timing.MATRIX_NARROW: 8,
+    Timing.MATRIX_FOUR_BITS: 8,
     Timing.SALU: 1,
     Timing.SALU_MULTIPLY: 1,
     Timing.SALU_MULTIPLY_64: 1,
@@ -68,6 +78,23 @@ PASSES: Mapping[Timing, int] = {
     Timing.BARRIER_SIGNAL: 1,
     Timing.END: 1,
     Timing.SCALAR_MEMORY: 1,
+}
+
+
+# The same of RDNA 3. WMMA: traces, and AMD's matrix instruction calculator; where sources share a
+# bank, "matrix bank conflict" comes on top.
+RDNA3_PASSES: Mapping[Timing, int] = {
+    **PASSES,
+    Timing.MATRIX_WIDE: 32,
+    Timing.MATRIX_NARROW: 32,
+    Timing.MATRIX_FOUR_BITS: 16,
+}
+
+# The same of CDNA, in wave64. MFMA: as its product says.
+CDNA_PASSES: Mapping[Timing, int] = {
+    **{timing: QUANTUM for timing in Timing if timing not in (Timing.VECTOR_MEMORY, Timing.LDS)},
+    # LLVM's scheduling model of gfx942 and gfx950 (SISchedule.td).
+    Timing.TRANSCENDENTAL: 4 * QUANTUM,
 }
 
 
@@ -110,6 +137,12 @@ PARAMETERS = _rows(
     ),
     Parameter(
         "transcendental dependency", 9, "cycles", _TRACES + "the same after v_rcp (about 30)"
+    ),
+    Parameter(
+        "matrix bank conflict",
+        0,
+        "cycles",
+        _TRACES + "a WMMA takes as long where all sources begin in one bank (discover_ops, 92)",
     ),
     Parameter(
         "matrix after valu",
@@ -193,6 +226,12 @@ PARAMETERS = _rows(
         _TRACES + "execution of SALU to SALU behind s_wait_alu "
         "sa_sdst(0), to scalar memory, and to VALU that uses SGPRs (270)",
     ),
+    Parameter(
+        "salu by register",
+        0,
+        "",
+        _TRACES + "VALU that uses SGPRs waits for SALU that writes any (44)",
+    ),
     Parameter("salu to memory", 6, "cycles", _TRACES + "execution to vector memory (16)"),
     Parameter("scc to branch", 5, "cycles", _TRACES + "execution to branch (335)"),
     Parameter(
@@ -248,6 +287,13 @@ PARAMETERS = _rows(
         "ds_load_b128 takes 6 cycles (r_32_32_16_2, 32)",
     ),
     Parameter(
+        "lds halves a stored dword",
+        3,
+        "half cycles",
+        "the same as of loads: no trace shows wide stores",
+        Source.ASSUMED,
+    ),
+    Parameter(
         "lds backlog",
         117,
         "cycles",
@@ -261,22 +307,34 @@ PARAMETERS = _rows(
         "cycles",
         _TRACES + "start of a wave to its first issue, code in the cache (158)",
     ),
+    Parameter(
+        "simds of a vector cache",
+        2,
+        "SIMDs",
+        "AMD RDNA white paper: a vector cache for each compute unit",
+        Source.DOCUMENTED,
+    ),
 )
 
 
 def issue_cycles(instruction: Instruction) -> int | None:
-    """Return for how many cycles an instruction keeps its unit busy, in wave32; of LDS and vector
-    memory instructions, the path on which their operands go there.
+    """Return for how many cycles an instruction keeps its unit busy, in wave32, of CDNA in wave64;
+    of LDS and vector memory instructions, the path on which their operands go there.
 
     0 for s_delay_alu and s_wait_alu, which take no cycle of their own; None if it is not known.
     """
     traits = instruction.traits
+    is_cdna = instruction.opcode.instruction_set.family == CDNA
+    quantum = QUANTUM if is_cdna else 1
     if traits.immediate in (Immediate.DELAYS, Immediate.DEPENDENCIES):
         return 0
     if traits.idle is Idle.DELAY and traits.unit is Unit.SALU:
-        return (instruction.immediates.get("simm16", 0) & 15) + 1
+        return quantum * ((instruction.immediates.get("simm16", 0) & 15) + 1)
     if traits.flow is Flow.SLEEP:
         return None
     if traits.unit in (Unit.LDS, Unit.VECTOR_MEMORY):
-        return transfer_dwords(instruction)
-    return PASSES.get(traits.timing)
+        return quantum * transfer_dwords(instruction)
+    if traits.block_product is not None:
+        return quantum * passes_of(instruction)
+    family = instruction.opcode.instruction_set.family
+    return {CDNA: CDNA_PASSES, "gfx11": RDNA3_PASSES}.get(family, PASSES).get(traits.timing)

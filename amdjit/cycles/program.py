@@ -9,8 +9,10 @@ from enum import IntEnum, IntFlag
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.emulator.counting.lds_banks import groups_of, order_of
 from amdjit.isa.instruction import Instruction, Register, RegisterFile
 from amdjit.isa.traits import (
+    Barrier,
     Flag,
     Flow,
     Idle,
@@ -19,12 +21,14 @@ from amdjit.isa.traits import (
     Timing,
     Unit,
 )
-from amdjit.isa.wait_counters import WaitEvent
+from amdjit.isa.wait_counters import WaitCounter, WaitEvent
 
 __all__ = [
+    "CDNA",
     "COUNTERS",
     "FIRST_SGPR",
     "NO_WAIT",
+    "QUANTUM",
     "REGISTERS",
     "SCC",
     "TIMINGS",
@@ -33,11 +37,15 @@ __all__ = [
     "Kind",
     "ProgramTable",
     "Step",
+    "passes_of",
     "program_table",
     "transfer_dwords",
 ]
 
 Int32s = NDArray[np.int32]
+
+# The family of processors that issue in quanta of four cycles, and these.
+CDNA, QUANTUM = "gfx9", 4
 
 # Registers by number: 256 VGPRs, then 106 SGPRs, then the others of `_FIRST`.
 FIRST_SGPR = 256
@@ -55,7 +63,21 @@ _FIRST = {
 }
 
 COUNTERS = ("loadcnt", "storecnt", "dscnt", "kmcnt", "expcnt")
-_COUNTER = {name: number for number, name in enumerate(COUNTERS)}
+# Other families' counters count what these do: RDNA 3's and CDNA's VMcnt, VScnt and LGKMcnt; of the
+# last, LDS instructions end in order, unlike scalar loads. CDNA's VMcnt counts stores, too.
+_COUNTER = {
+    **{(name, name != "kmcnt"): number for number, name in enumerate(COUNTERS)},
+    ("vmcnt", True): COUNTERS.index("loadcnt"),
+    ("vscnt", True): COUNTERS.index("storecnt"),
+    ("lgkmcnt", True): COUNTERS.index("dscnt"),
+    ("lgkmcnt", False): COUNTERS.index("kmcnt"),
+}
+
+
+def _number(counter: WaitCounter) -> int:
+    return _COUNTER[counter.name, counter.in_order]
+
+
 NO_WAIT = -1
 
 TIMINGS = tuple(Timing)
@@ -79,6 +101,7 @@ class Kind(IntEnum):
     BARRIER_WAIT = 11  # takes no cycle if the barrier is complete
     MESSAGE = 12  # s_sendmsg
     END = 13  # s_endpgm
+    BARRIER = 14  # arrives at the barrier and waits there
 
 
 class Dependency(IntFlag):
@@ -130,19 +153,28 @@ class Step(IntEnum):
     # 1 for a message that gives registers back, or the instruction before it: memory instructions
     # must have read their sources.
     NEEDS_SOURCES = 21
-    COLUMNS = 22
+    PASSES = 22  # of an MFMA: quanta of four cycles for which the matrix unit is busy
+    # Of an MFMA: passes before the vector ALU may execute beside it; 0 if it may not.
+    ALONE = 23
+    LDS_CYCLES = 24  # of an access of LDS by 64 lanes without bank conflicts
+    SHARES_BANK = 25  # 1 for a WMMA of which two different sources begin in one bank of VGPRs
+    # 1 for a VALU instruction that writes a scalar register other than VCC, or would but for null.
+    WRITES_CARRY = 26
+    COLUMNS = 27
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProgramTable:
     """A program. steps: a row for each instruction, columns as `Step` names them. registers: of all
     reads and writes. waits: for each instruction and counter of `COUNTERS`, how many may be in
-    flight when it has passed, or `NO_WAIT`. addresses: of the instructions."""
+    flight when it has passed, or `NO_WAIT`. addresses: of the instructions. family: of the
+    instruction set, as `InstructionSet.family` names it."""
 
     steps: Int32s
     registers: Int32s
     waits: Int32s
     addresses: NDArray[np.int64]
+    family: str = "gfx12"
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -170,6 +202,7 @@ def program_table(instructions: Sequence[Instruction]) -> ProgramTable:
         np.array(table.registers, np.int32),
         np.array(table.waits, np.int32).reshape(-1, len(COUNTERS)),
         np.array([instruction.pc for instruction in instructions], np.int64),
+        instructions[0].opcode.instruction_set.family if instructions else "gfx12",
     )
 
 
@@ -200,10 +233,15 @@ class _Table:
         row[Step.USES_SGPR] = _uses_sgpr(instruction, reads | writes)
         row[Step.READS_SGPR] = any(FIRST_SGPR <= register < 381 for register in reads)
         row[Step.WRITES_SGPR] = any(FIRST_SGPR <= register < 381 for register in writes)
+        row[Step.WRITES_CARRY] = row[Step.KIND] == Kind.VALU and (
+            any(FIRST_SGPR <= register < VCC for register in writes) or _writes_null(instruction)
+        )
         row[Step.SIZE] = instruction.size
         row[Step.CONDITION] = _condition(instruction)
         _describe_memory(row, instruction)
         _describe_idle(row, instruction)
+        _describe_product(row, instruction)
+        row[Step.SHARES_BANK] = _shares_bank(instruction)
         self.steps.append(row)
         self.waits.append(_waits(instruction))
 
@@ -232,6 +270,8 @@ _KINDS = {
 def kind_of(instruction: Instruction) -> Kind:
     """Return how an instruction leaves its wave."""
     traits = instruction.traits
+    if traits.barrier is Barrier.SYNC:
+        return Kind.BARRIER
     if traits.waits_at_barrier:
         # Barrier 0 is none (RDNA 4 ISA, 5.5).
         return Kind.BARRIER_WAIT if instruction.immediates["simm16"] else Kind.IMMEDIATE
@@ -269,8 +309,10 @@ def _registers(instruction: Instruction) -> tuple[frozenset[int], frozenset[int]
 
 def _uses_sgpr(instruction: Instruction, registers: frozenset[int]) -> bool:
     """A carry that goes nowhere is an SGPR, too."""
-    if any(FIRST_SGPR <= register < VCC for register in registers):
-        return True
+    return any(FIRST_SGPR <= register < VCC for register in registers) or _writes_null(instruction)
+
+
+def _writes_null(instruction: Instruction) -> bool:
     return any(
         spec.role == "sdst" and isinstance(value, Register) and value.file is RegisterFile.NULL
         for spec, value in zip(instruction.opcode.operands, instruction.operands, strict=True)
@@ -295,7 +337,7 @@ def _describe_memory(row: list[int], instruction: Instruction) -> None:
     traits = instruction.traits
     if traits.event is not None:
         counted = instruction.opcode.instruction_set.wait_counters.counted[event_of(instruction)]
-        row[Step.COUNTED] = sum(1 << _COUNTER[counter.name] for counter in counted)
+        row[Step.COUNTED] = sum(1 << _number(counter) for counter in counted)
     if traits.unit in (Unit.VECTOR_MEMORY, Unit.LDS, Unit.LDS_DIRECT):
         row[Step.TRANSFER] = transfer_dwords(instruction)
         row[Step.RESULT] = _vector_dwords(instruction, "written")
@@ -303,20 +345,34 @@ def _describe_memory(row: list[int], instruction: Instruction) -> None:
     if access is not None:
         is_load = access.kind is MemoryKind.LOAD or row[Step.RESULT] > 0
         row[Step.IS_LOAD], row[Step.IS_STORE] = is_load, not is_load
+        if traits.unit is Unit.LDS and access.size:
+            order = order_of(instruction.opcode.instruction_set.name, is_load)
+            parts = 2 if access.has_two_addresses else 1
+            row[Step.LDS_CYCLES] = 2 * parts * len(groups_of(access.size, order))
 
 
 def transfer_dwords(instruction: Instruction) -> int:
     """Return the dwords of a lane that go to LDS or vector memory: addresses and data."""
-    return max(1, _vector_dwords(instruction, "read"))
+    dwords = _vector_dwords(instruction, "read", besides="vdst")
+    if instruction.opcode.instruction_set.family == CDNA:
+        # Addresses of 64 bits go as fast as those of 32 (traces: stores of 16 bytes to addresses
+        # in registers are issued every 20 cycles, loads every 4).
+        dwords -= any(
+            spec.role == "vaddr" and isinstance(value, Register) and value.dwords == 2
+            for spec, value in zip(instruction.opcode.operands, instruction.operands, strict=True)
+        )
+    return max(1, dwords)
 
 
-def _vector_dwords(instruction: Instruction, direction: str) -> int:
+def _vector_dwords(instruction: Instruction, direction: str, besides: str = "") -> int:
     return sum(
         value.dwords
         for spec, value in zip(instruction.opcode.operands, instruction.operands, strict=True)
         if isinstance(value, Register)
         and value.file is RegisterFile.VGPR
         and getattr(spec, direction)
+        # A load that leaves half of its result's register alone does not send it.
+        and spec.role != besides
     )
 
 
@@ -354,10 +410,48 @@ def _describe_idle(row: list[int], instruction: Instruction) -> None:
         row[Step.DEPENDENCIES] = sum(
             bit for bit, shift, mask in _FIELDS if immediate >> shift & mask != mask
         )
+    elif traits.flow is Flow.SLEEP and instruction.opcode.instruction_set.family == CDNA:
+        row[Step.IDLE] = max(1, _SLEEP_CYCLES // QUANTUM * (immediate & 127))
     elif traits.flow is Flow.SLEEP:
         row[Step.IDLE] = max(1, _SLEEP_CYCLES * (immediate & 127) - _SLEEP_LESS)
     elif traits.idle is Idle.DELAY and kind == Kind.IMMEDIATE:
         row[Step.IDLE] = (immediate & 15) + 1
+
+
+def _describe_product(row: list[int], instruction: Instruction) -> None:
+    product = instruction.traits.block_product
+    if product is None:
+        return
+    row[Step.PASSES] = passes_of(instruction)
+    # AMD's matrix instruction calculator: from the fourth cycle on, of sparse ones the eighth.
+    is_xdl = product.is_xdl(instruction.opcode.instruction_set.name)
+    row[Step.ALONE] = (1 + product.sparse) * is_xdl
+
+
+# VGPRs are in as many banks, by number.
+_BANKS = 4
+
+
+def _shares_bank(instruction: Instruction) -> bool:
+    if instruction.traits.matrix is None:
+        return False
+    first = {
+        value.index
+        for spec, value in zip(instruction.opcode.operands, instruction.operands, strict=True)
+        if spec.role != "vdst" and isinstance(value, Register)
+    }
+    return len({index % _BANKS for index in first}) < len(first)
+
+
+def passes_of(instruction: Instruction) -> int:
+    """Return for how many quanta of four cycles an MFMA keeps the matrix unit busy; 0 for other
+    instructions."""
+    product = instruction.traits.block_product
+    if product is None:
+        return 0
+    formats = [instruction.immediates.get(field, 0) for field in ("cbsz", "blgp")]
+    name, dwords = instruction.opcode.instruction_set.name, instruction.opcode.operands[0].dwords
+    return product.passes(dwords, name) * product.f8_factor(formats)
 
 
 # gfx11's s_waitcnt, which gfx12 still takes: shift and mask of a counter.
@@ -368,10 +462,12 @@ def _waits(instruction: Instruction) -> list[int]:
     limits = [NO_WAIT] * len(COUNTERS)
     immediates = instruction.immediates
     for wait in instruction.traits.waits:
-        value = immediates.get(wait.immediate, 0) >> wait.shift & wait.mask
-        limits[_COUNTER[wait.counter.name]] = value
-    if instruction.traits.immediate is Immediate.OLD_COUNTERS:
+        left = wait.left(immediates.get(wait.immediate, 0))
+        is_open = wait.mask != 0 and left == wait.left(0xFFFF)
+        limits[_number(wait.counter)] = NO_WAIT if is_open else left
+    is_old = instruction.traits.immediate is Immediate.OLD_COUNTERS
+    if is_old and not instruction.traits.waits:
         for name, shift, mask in _OLD:
             value = immediates["simm16"] >> shift & mask
-            limits[_COUNTER[name]] = NO_WAIT if value == mask else value
+            limits[COUNTERS.index(name)] = NO_WAIT if value == mask else value
     return limits

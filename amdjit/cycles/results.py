@@ -47,9 +47,10 @@ class SimulatedWave:
 
 
 def by_instruction(
-    addresses: Sequence[int], waves: Sequence[SimulatedWave]
+    addresses: Sequence[int], waves: Sequence[SimulatedWave], quantum: int = 1
 ) -> dict[int, InstructionCycles]:
-    """Return the cycles of each instruction that was executed, by address."""
+    """Return the cycles of each instruction that was executed, by address. quantum: cycles of an
+    issue."""
     count = len(addresses)
     path, cause, stalled = (
         np.concatenate([np.empty(0, np.int64), *(getattr(wave, name) for wave in waves)])
@@ -65,7 +66,7 @@ def by_instruction(
         addresses[index]: InstructionCycles(
             address=addresses[index],
             executions=int(executions[index]),
-            issue=int(executions[index]),
+            issue=int(executions[index]) * quantum,
             stalls=_named(table[index]),
         )
         for index in np.flatnonzero(executions).tolist()

@@ -9,16 +9,27 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.cycles.cdna import describe_cdna
 from amdjit.cycles.engine.layout import CAUSE_BITS, Access, Parameter, Row
-from amdjit.cycles.parameters import PASSES, passes_name
-from amdjit.cycles.program import FIRST_SGPR, SCC, TIMINGS, VCC, Kind, ProgramTable, Step
+from amdjit.cycles.parameters import PARAMETERS, PASSES, passes_name
+from amdjit.cycles.program import (
+    CDNA,
+    FIRST_SGPR,
+    QUANTUM,
+    SCC,
+    TIMINGS,
+    VCC,
+    Kind,
+    ProgramTable,
+    Step,
+)
 from amdjit.isa.traits import Timing
 
 __all__ = ["Program", "program_of"]
 
 Int64s = NDArray[np.int64]
 
-_MATRIX = (Timing.MATRIX_WIDE, Timing.MATRIX_NARROW)
+_MATRIX = (Timing.MATRIX_WIDE, Timing.MATRIX_NARROW, Timing.MATRIX_FOUR_BITS)
 _SLOW = (Timing.TRANSCENDENTAL, Timing.DOUBLE)
 _FRONT = (Kind.IMMEDIATE, Kind.WAIT)
 _COPIED = {
@@ -39,68 +50,89 @@ _COPIED = {
     Row.DEPENDENCIES: Step.DEPENDENCIES,
     Row.CONDITION: Step.CONDITION,
     Row.NEEDS_SOURCES: Step.NEEDS_SOURCES,
+    Row.WRITES_CARRY: Step.WRITES_CARRY,
 }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
     """A program for the host code. rows: `engine.layout.Row` records. parameters: an
-    `engine.layout.Parameter` record. values: the parameters by name."""
+    `engine.layout.Parameter` record. values: the parameters by name. quantum: cycles of what the
+    host code counts."""
 
     table: ProgramTable
     rows: Int64s
     parameters: Int64s
     values: Mapping[str, float]
+    quantum: int
 
 
 def program_of(table: ProgramTable, values: Mapping[str, float], wave_size: int = 32) -> Program:
     """Return a program for the host code. values: of `parameters.PARAMETERS`, by name, and of
-    passes, which are those of `parameters.PASSES` where they are missing.
+    passes, which are those of `parameters.PASSES` where they are missing; for CDNA those of
+    `parameters.CDNA_PASSES`.
 
-    A wave64 passes each unit twice, but for matrix products, which have as many elements.
+    A wave64 of RDNA passes each unit twice, but for matrix products, which have as many elements.
     """
-    halves = wave_size // 32
+    is_cdna = table.family == CDNA
+    quantum = QUANTUM if is_cdna else 1
+    halves = 1 if is_cdna else wave_size // 32
     rows = np.zeros((len(table) + 1, Row.FIELDS), np.int64)
     steps = table.steps.astype(np.int64)
     for column, step in _COPIED.items():
         rows[:-1, column] = steps[:, step]
     rows[:-1, Row.WAITS : Row.WAITS + table.waits.shape[1]] = table.waits
     for index in range(len(table)):
-        _describe(rows[index], table, index, values, halves)
+        _describe(rows[index], table, index)
+        if is_cdna:
+            timing = TIMINGS[table.steps[index, Step.TIMING]]
+            describe_cdna(rows[index], table.steps[index], timing, values)
+        else:
+            _describe_units(rows[index], table, index, values, halves)
     # The last row is the instruction before the first one: the wave's front end is free.
     rows[-1, [Row.IS_FRONT, Row.PAYS_HIDDEN]] = 1
-    return Program(table, rows, _parameters(values), values)
+    return Program(table, rows, _parameters(values, quantum), values, quantum)
 
 
-def _parameters(values: Mapping[str, float]) -> Int64s:
+def _parameters(values: Mapping[str, float], quantum: int) -> Int64s:
     record = np.zeros(Parameter.FIELDS, np.int64)
     fields = {field.name: field for field in Parameter}
     for name, value in values.items():
         field = fields.pop(name.upper().replace(" ", "_"), None)
         if field is not None:
-            record[field] = int(value)
+            is_time = PARAMETERS[name].unit == "cycles"
+            record[field] = int(value) // quantum if is_time else int(value)
     assert set(fields) == {"FIELDS"}, f"parameters without a value: {sorted(fields)}"
     return record
 
 
-def _describe(
-    row: Int64s, table: ProgramTable, index: int, values: Mapping[str, float], halves: int
-) -> None:
+def _describe(row: Int64s, table: ProgramTable, index: int) -> None:
     step, writes = table.steps[index], table.writes(index).tolist()
-    kind, timing = Kind(int(step[Step.KIND])), TIMINGS[step[Step.TIMING]]
+    kind = Kind(int(step[Step.KIND]))
     row[Row.WRITES_VCC] = VCC in writes or VCC + 1 in writes
     row[Row.WRITES_SCC] = SCC in writes
     row[Row.IS_FRONT] = kind in _FRONT
     row[Row.PAYS_HIDDEN] = kind in (*_FRONT, Kind.BRANCH)
-    row[Row.SALU_CYCLES] = 2 if timing is Timing.SALU_MULTIPLY else 1
     if kind is Kind.IMMEDIATE:
         row[Row.IDLE] = (max(1, int(step[Step.IDLE])) - 1) << CAUSE_BITS
     row[Row.ACCESS] = _access(kind, step)
+
+
+def _describe_units(
+    row: Int64s, table: ProgramTable, index: int, values: Mapping[str, float], halves: int
+) -> None:
+    step = table.steps[index]
+    timing = TIMINGS[step[Step.TIMING]]
+    row[Row.SALU_CYCLES] = 2 if timing is Timing.SALU_MULTIPLY else 1
     result, stored = int(step[Step.RESULT]), int(step[Step.TRANSFER]) - 1
     row[Row.TRANSFER] *= halves
     row[Row.LDS_LATENCY] = int(values["lds load" if result else "lds store"])
-    row[Row.LDS_CYCLES] = _lds_cycles((result or stored) * halves, values)
+    row[Row.LDS_CYCLES] = _lds_cycles(result * halves, stored * halves, values)
     _describe_vector(row, table.reads(index), timing, values, halves)
+    conflict = int(step[Step.SHARES_BANK]) * int(values["matrix bank conflict"])
+    row[[Row.PASSES, Row.LAST_PASS]] += conflict
+    if values["salu by register"]:
+        row[Row.READS_SCALARS], row[Row.USES_SGPR] = row[Row.READS_SGPR], 0
 
 
 def _access(kind: Kind, step: NDArray[np.int32]) -> Access:
@@ -112,8 +144,10 @@ def _access(kind: Kind, step: NDArray[np.int32]) -> Access:
     return Access.LOAD
 
 
-def _lds_cycles(dwords: int, values: Mapping[str, float]) -> int:
-    return 1 if dwords <= 1 else dwords * int(values["lds halves a dword"]) // 2
+def _lds_cycles(result: int, stored: int, values: Mapping[str, float]) -> int:
+    name = "lds halves a dword" if result else "lds halves a stored dword"
+    dwords = result or stored
+    return 1 if dwords <= 1 else dwords * int(values[name]) // 2
 
 
 def _describe_vector(

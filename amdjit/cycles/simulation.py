@@ -52,7 +52,8 @@ class WaveRun:
     request: Int32s | None = None
     """For each instruction its row in `Requests.rows`, or -1; None if none has one."""
     start: int = 0
-    """The first cycle at which it may issue, counted from the start of its workgroup."""
+    """The first cycle at which it may issue, counted from the start of its workgroup. Cycles of a
+    run are quanta where the simulation counts in those (`Program.quantum`)."""
     salt: int = 0
     """Makes lines of a repeated workgroup its own (`engine.memory`)."""
     age: int | None = None
@@ -173,7 +174,7 @@ class _Memory:
         template[Wave.KEPT : Wave.COUNTS + _COUNTS] = 0
         template[Wave.ISSUED] = NEVER
         template[Wave.FIRST_VALU : Wave.SALU_WROTE + 1] = NEVER
-        template[[Wave.SCC, Wave.SOURCES_READ]] = NEVER
+        template[[Wave.SCC, Wave.SOURCES_READ, Wave.WROTE_CARRY]] = NEVER
         template[[Wave.PLACE, Wave.NEXT_PLACE]] = -1
         template[Wave.HIDDEN_UNTIL] = ready_at(NEVER, "issue")
         template[Wave.RESULTS : Wave.SCALARS] = 2 * NEVER
@@ -251,20 +252,26 @@ class _Memory:
         idle = self.program.rows[path, Row.IDLE] >> CAUSE_BITS
         stalled = np.maximum(0, issued - before - 1 - idle)
         stalled[causes == _ISSUE] = 0
+        quantum = self.program.quantum
+        end = int(issued[-1]) + 1 if len(issued) else start
         return SimulatedWave(
             simd=simd,
             slot=slot,
             workgroup=group,
             wave=wave,
-            start=start,
-            end=int(issued[-1]) + 1 if len(issued) else start,
+            start=start * quantum,
+            end=end * quantum,
             path=path,
-            issued=issued,
-            stalled=stalled,
+            issued=issued * quantum,
+            stalled=stalled * quantum,
             cause=_STALL[causes],
             reason=causes,
-            executed=executed,
+            executed=None if executed is None else _in_cycles(executed, quantum),
         )
+
+
+def _in_cycles(counted: Int64s, quantum: int) -> Int64s:
+    return np.where(counted < 0, counted, counted * quantum)
 
 
 _COUNTS = 5

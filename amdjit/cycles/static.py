@@ -65,7 +65,7 @@ def loop_cycles(
         raise NoEstimate("the loop has no instructions")
     way, skips = longest_way(body, body[0].pc if header is None else header)
     program = program_of(table, values, wave_size)
-    latencies = _latencies(table, values)
+    latencies = _latencies(table, values) // program.quantum
 
     def end(iterations: int) -> int:
         """Return when all waves have run this number of iterations."""

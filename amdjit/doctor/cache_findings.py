@@ -1,4 +1,4 @@
-"""Questions about the folder of compiled code: what it holds, and whether it is sound."""
+"""Questions about the folder of compiled code: what it contains, and whether that is intact."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from amdjit.doctor.machine import Machine
 
 __all__ = ["cache"]
 
-_CHOOSE = "Make room or give permission, or name another folder in AMDJIT_CACHE_DIR."
+_CHOOSE = "Free some space or grant permission, or name another folder in AMDJIT_CACHE_DIR."
 _CLEAR = "`amdjit cache clear` removes it; until then damaged entries cost a compilation each."
 
 
 def cache(machine: Machine) -> Iterator[Finding]:
-    """Where compiled code is kept, how much of it there is, and what is wrong with it."""
+    """Find where compiled code is stored, how much there is, and what is wrong with it."""
     folder = machine.environment().cache_dir
     if folder is None:
         found = "none: AMDJIT_CACHE_DIR is empty, or there is no home folder"
@@ -36,7 +36,7 @@ def cache(machine: Machine) -> Iterator[Finding]:
     why_not = _why_not_writable(folder)
     exposed = _exposed(folder)
     if why_not:
-        found = f"{found}; nothing can be kept there ({machine.shown(why_not)})"
+        found = f"{found}; nothing can be stored there ({machine.shown(why_not)})"
         yield Finding("cache", State.PROBLEM, found, _CHOOSE, facts)
     elif exposed:
         private = f"chmod 700 {machine.shown(str(folder))}"
@@ -49,7 +49,7 @@ def cache(machine: Machine) -> Iterator[Finding]:
 
 
 def _why_not_writable(folder: Path) -> str:
-    """Return why no file can be made in a folder, or in the one that it will be made in."""
+    """Return why no file can be made in a folder, or in the existing folder above it."""
     there = next((each for each in (folder, *folder.parents) if os.path.lexists(each)), folder)
     try:
         with tempfile.TemporaryFile(dir=there):
@@ -59,8 +59,8 @@ def _why_not_writable(folder: Path) -> str:
 
 
 def _exposed(folder: Path) -> str:
-    """Return who else may write to a folder: whoever does decides what this user's processes run,
-    because the emulator keeps host code there."""
+    """Return who else may write to a folder. Whoever does decides what this user's processes
+    execute, because the emulator stores host code there."""
     try:
         status = folder.stat()
     except OSError:

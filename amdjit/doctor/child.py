@@ -1,7 +1,8 @@
-"""Processes for what may hang or crash: whatever the driver does there, the doctor goes on.
+"""Processes for calls that may hang or crash: whatever the driver does in them, the doctor
+continues.
 
-A child writes a line of JSON for each thing that it has found out. They are kept in a file, so that
-those before a crash are there, and nobody waits for a process that cannot be ended.
+A child writes a line of JSON for each thing that it finds out. The lines go to a file, so that
+those before a crash are not lost, and nobody waits for a process that cannot be ended.
 """
 
 from __future__ import annotations
@@ -25,23 +26,22 @@ Report = Callable[..., None]
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a child has ended.
-
-    lines: what it has reported. how: "" if it ended as it should, else what happened to it, such
-    as "crashed (SIGSEGV)". said: the end of what it wrote to its standard error. is_hung: whether
-    it took too long. is_started: whether there was a process at all.
-    """
+    """How a child process ended."""
 
     lines: tuple[dict[str, Any], ...]
+    """What it reported."""
     how: str
+    """Empty if it ended normally, otherwise what happened to it, such as "crashed (SIGSEGV)"."""
     said: str
+    """The end of what it wrote to its standard error."""
     is_hung: bool = False
+    """Whether it took too long."""
     is_started: bool = True
+    """Whether there was a process at all."""
 
 
 class Child:
-    """A process that runs `main` of a module with arguments, and with these environment
-    variables."""
+    """A process that runs `main` of a module, with these arguments and environment variables."""
 
     def __init__(self, module: str, *arguments: str, variables: Mapping[str, str]) -> None:
         self._begin = time.monotonic()
@@ -54,7 +54,7 @@ class Child:
             self._why_none = str(error)
 
     def finish(self, seconds: float) -> Ended:
-        """Wait until this many seconds after the start, then end the child; return its outcome."""
+        """Wait until this many seconds after the start, then end the child; return how it ended."""
         process = self._process
         if process is None:
             how = f"could not be started ({self._why_none})"
@@ -69,15 +69,15 @@ class Child:
         return Ended(tuple(lines), how, said, is_hung=code is None)
 
     def abandon(self) -> None:
-        """End it without waiting, if it still runs."""
+        """End the process without waiting, if it still runs."""
         if self._process is not None:
             self._process.kill()
 
 
 def reporting() -> Report:
-    """Return, in a child, what reports a line: `report(stage="saxpy", seconds=0.1)`.
+    """Return the function with which a child reports a line: `report(stage="saxpy", seconds=0.1)`.
 
-    What else is written to standard output, by kernels or by the driver, goes to standard error.
+    Everything else that kernels or the driver write to standard output goes to standard error.
     """
     lines = os.fdopen(child_process.own_output(), "w", encoding="utf-8")
 
@@ -97,7 +97,7 @@ def _how_it_ended(code: int) -> str:
 def _read(lines: Sequence[bytes]) -> list[dict[str, Any]]:
     found = []
     for line in lines:
-        # The last line of a process that was ended may be half a line.
+        # The last line of a process that was killed may be incomplete.
         with contextlib.suppress(ValueError):
             found.append(json.loads(line))
     return found

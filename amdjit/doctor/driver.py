@@ -27,7 +27,8 @@ _WSL_REMEDY = (
 
 
 def driver(machine: Machine) -> Iterator[Finding]:
-    """Whether there is an AMD GPU, whether its driver is loaded, and which processors it sees."""
+    """Find whether there is an AMD GPU, whether its driver is loaded, and which processors it
+    sees."""
     if not machine.is_linux:
         return
     cards = _cards(machine)
@@ -50,7 +51,7 @@ def driver(machine: Machine) -> Iterator[Finding]:
 
 
 def device_files(machine: Machine) -> Iterator[Finding]:
-    """Whether this process may open the files through which HIP reaches a GPU."""
+    """Find whether this process may open the files through which HIP reaches a GPU."""
     if not machine.is_linux or _is_wsl(machine):
         return
     kfd = machine.root / "dev/kfd"
@@ -72,8 +73,8 @@ def device_files(machine: Machine) -> Iterator[Finding]:
 
 
 def has_gpu(machine: Machine) -> bool:
-    """Return whether this machine has a GPU that amdjit compiles for, as far as one can see without
-    HIP."""
+    """Return whether this machine has a GPU that amdjit compiles for, as far as that can be seen
+    without HIP."""
     if not machine.is_linux:
         return False
     known = processors(machine)
@@ -109,21 +110,21 @@ def _no_kfd(machine: Machine) -> Finding:
 
 
 def _render_nodes(machine: Machine) -> list[Path]:
-    """Return the render nodes in /dev/dri, without those of other makers."""
+    """Return the render nodes in /dev/dri that belong to AMD GPUs."""
     nodes = sorted((machine.root / "dev/dri").glob("renderD*"))
     makers = {node: machine.text(f"sys/class/drm/{node.name}/device/vendor") for node in nodes}
     return [node for node, maker in makers.items() if maker in ("", _AMD)]
 
 
 def _remedy(machine: Machine, closed: list[Path]) -> str:
-    """Return what opens files: membership in their group, if that is what lacks."""
+    """Return what opens the files: membership in their group, if that is what is missing."""
     numbers = {file.stat().st_gid for file in closed}
     members = [_members(machine, number) for number in sorted(numbers)]
     user = machine.variables.get("USER") or machine.variables.get("LOGNAME") or ""
     if numbers <= machine.groups:
         return "You are in their group, which may not open them: sudo chmod g+rw FILE"
     if user and all(user in each for each in members):
-        return "You have been put into the group: log in again, so that it counts."
+        return "You are a member of the group now: log in again, so that it takes effect."
     return JOIN_GROUPS
 
 
@@ -140,7 +141,7 @@ def _place(machine: Machine, file: Path) -> Path:
 
 
 def _groups(machine: Machine) -> dict[int, tuple[str, tuple[str, ...]]]:
-    """Return the name and the members of each group in /etc/group, by number."""
+    """Return the name and the members of each group in /etc/group, by its number."""
     rows = (line.split(":") for line in machine.text("etc/group").splitlines())
     return {
         int(row[2]): (row[0], tuple(row[3].split(",")))
@@ -154,7 +155,7 @@ def _members(machine: Machine, number: int) -> tuple[str, ...]:
 
 
 def _cards(machine: Machine) -> int:
-    """Return how many AMD GPUs PCI has."""
+    """Return the number of AMD GPUs on the PCI bus."""
     folders = (machine.root / "sys/bus/pci/devices").glob("*")
     names = [str(folder.relative_to(machine.root)) for folder in folders]
     return sum(
@@ -165,7 +166,7 @@ def _cards(machine: Machine) -> int:
 
 
 def processors(machine: Machine) -> list[str]:
-    """Return the processors that the driver reports, such as gfx1201, without HIP."""
+    """Return the processors that the driver reports, such as gfx1201, without using HIP."""
     found = []
     for folder in sorted((machine.root / _NODES).glob("*")):
         match = _VERSION.search(machine.text(f"{folder.relative_to(machine.root)}/properties"))

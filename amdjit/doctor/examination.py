@@ -1,4 +1,4 @@
-"""All questions of the doctor, in the order of the answers."""
+"""Asks all questions of the doctor, in the order of the answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from amdjit.target import EMULATED
 __all__ = ["QUESTIONS", "SECONDS", "Examination", "Question", "exit_code"]
 
 SECONDS = 120.0
-"""How long HIP, and the kernels of a device, may take."""
+"""How long HIP, and the kernels of a device, may take, in seconds."""
 
 Question = Callable[["Examination"], Iterable[Finding]]
 
@@ -38,7 +38,7 @@ class Examination:
         """Yield each answer as soon as it is there."""
         try:
             if self.can_start:
-                # They run while the questions about files are asked.
+                # They run while the questions about files are being answered.
                 if self.machine.has_hip_python:
                     self._start("survey")
                 self._start(self.emulators()[0])
@@ -50,7 +50,7 @@ class Examination:
 
     @cached_property
     def can_start(self) -> bool:
-        """Whether amdjit can read its settings; else no process of it can start."""
+        """Whether amdjit can read its settings. If it cannot, none of its processes can start."""
         try:
             read_environment(self.machine.variables)
         except OptionError:
@@ -59,7 +59,7 @@ class Examination:
 
     @cached_property
     def survey(self) -> Ended:
-        """What HIP says; nothing where it cannot be asked."""
+        """What HIP reports; nothing if it cannot be asked."""
         if not self.can_start or not self.machine.has_hip_python:
             return Ended((), "", "")
         return self._start("survey").finish(self.seconds)
@@ -83,7 +83,8 @@ class Examination:
             yield from smoke_findings(self.machine, name, run)
 
     def _start(self, name: str) -> Child:
-        """Return the process that surveys HIP or runs kernels on a device, started if it is not."""
+        """Return the process that surveys HIP or runs kernels on a device. It is started if it does
+        not run yet."""
         if name not in self._children:
             what = ("amdjit.doctor.survey",) if name == "survey" else ("amdjit.doctor.smoke", name)
             self._children[name] = Child(*what, variables=self.machine.variables)
@@ -108,5 +109,5 @@ QUESTIONS: tuple[Question, ...] = (
 
 
 def exit_code(findings: Iterable[Finding]) -> int:
-    """Return 1 if something that should work does not, else 0."""
+    """Return 1 if something does not work that should, else 0."""
     return int(any(finding.state is State.PROBLEM for finding in findings))

@@ -1,4 +1,4 @@
-"""What the doctor says: findings, each with what can be done about it."""
+"""The doctor's findings, each with what can be done about it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ REPORT_IT = (
     "Report it with these words, unless a setting of yours leads to it: it is a mistake of "
     "amdjit's, or of a package that it uses."
 )
-"""What to do about errors that amdjit does not know."""
+"""What to do about errors that amdjit does not recognise."""
 
 
 class State(Enum):
     """How good a finding is.
 
-    OK: as it should be. NOTE: nothing fails, but it is good to know. PROBLEM: something that should
-    work does not.
+    OK: it is as it should be. NOTE: nothing fails, but it is good to know. PROBLEM: something does
+    not work that should.
     """
 
     OK = "ok"
@@ -34,18 +34,17 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The answer to a question.
-
-    topic: what it is about, such as "HIP library" or "hip:0". found: what there is, in words.
-    remedy: what can be done, empty where nothing needs to be. facts: the same as values, for
-    programs; none that `found` does not tell.
-    """
+    """The answer to a question."""
 
     topic: str
+    """What it is about, such as "HIP library" or "hip:0"."""
     state: State
     found: str
+    """What there is, in words."""
     remedy: str = ""
+    """What can be done; empty if nothing has to be."""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    """The same information as values, for programs, and nothing that `found` does not say."""
 
     def __post_init__(self) -> None:
         if self.state is State.PROBLEM and not self.remedy:

@@ -42,7 +42,7 @@ _NO_DEVICE = 100  # hipErrorNoDevice
 
 
 def hip_library(machine: Machine, survey: Ended) -> Iterator[Finding]:
-    """Which HIP library is used, where it was found, and why no other one."""
+    """Find which HIP library is used, where it was found, and why another one is not used."""
     places = _first(survey, "places")
     opened = _first(survey, "opened")
     failed = _first(survey, "failed")
@@ -67,7 +67,7 @@ def hip_library(machine: Machine, survey: Ended) -> Iterator[Finding]:
 
 
 def gpus(machine: Machine, survey: Ended) -> Iterator[Finding]:
-    """The devices that HIP reports, and why some cannot be used."""
+    """Find the devices that HIP reports, and why some cannot be used."""
     failed = _first(survey, "failed")
     devices = _all(survey, "device")
     for device in devices:
@@ -89,7 +89,7 @@ def gpus(machine: Machine, survey: Ended) -> Iterator[Finding]:
 
 
 def default_device(machine: Machine, survey: Ended) -> Iterator[Finding]:
-    """Which device kernels run on where the program chooses none."""
+    """Find which device kernels run on if the program chooses none."""
     default = _first(survey, "default")
     if default and not default["name"]:
         found = machine.shown(default["what"].partition(" (")[0])
@@ -100,7 +100,7 @@ def default_device(machine: Machine, survey: Ended) -> Iterator[Finding]:
 
 
 def pytorch(machine: Machine, survey: Ended) -> Iterator[Finding]:
-    """Whether PyTorch is there, with a HIP of its own, without importing it."""
+    """Find whether PyTorch is installed, with a HIP of its own, without importing it."""
     loaded = library.all_loaded()
     if len(loaded) > 1:
         found = f"this process has {len(loaded)} HIP libraries: {', '.join(loaded)}"
@@ -181,7 +181,7 @@ _FACTS = ("product", "architecture", "memory", "wave_size", "multiprocessors", "
 
 def _hip_of_torch() -> tuple[str | None, str | None]:
     """Return the version of HIP that PyTorch was built for, and the file of the HIP that it brings;
-    None for what there is not."""
+    None for each if there is none."""
     try:
         spec = find_spec("torch")
     except ValueError:  # a module that was made, not found

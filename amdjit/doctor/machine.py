@@ -17,20 +17,20 @@ __all__ = ["Machine"]
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What questions look at."""
+    """The parts of a machine that questions are about."""
 
     root: Path
     """The folder whose dev, sys, proc and etc are read."""
     system: str
     """"linux", "win32" or "darwin", as sys.platform has it."""
     processor: str
-    """Of the host, such as "x86_64"."""
+    """The host's processor, such as "x86_64"."""
     variables: Mapping[str, str]
     """The environment variables."""
     groups: frozenset[int]
     """The numbers of the groups that this process is in."""
     home: str
-    """The user's folder, which is shown as `~`."""
+    """The user's home folder, which is shown as `~`."""
 
     @staticmethod
     def here() -> Machine:
@@ -47,17 +47,18 @@ class Machine:
 
     @property
     def is_linux(self) -> bool:
-        """Whether it has Linux, where AMD's driver has files in /dev and /sys."""
+        """Whether it runs Linux, where AMD's driver has files in /dev and /sys."""
         return self.system == "linux"
 
     @property
     def has_hip_python(self) -> bool:
-        """Whether hip-python has packages for such machines (pyproject.toml, dependencies)."""
+        """Whether hip-python has packages for this kind of machine (pyproject.toml,
+        dependencies)."""
         return self.is_linux and self.processor in ("x86_64", "AMD64")
 
     def environment(self) -> Environment:
-        """Return amdjit's settings; if one of its variables cannot be read, its defaults for all
-        but the cache's folder."""
+        """Return amdjit's settings. If one of its variables cannot be read, all but the cache
+        folder are the defaults."""
         try:
             return read_environment(self.variables)
         except OptionError:
@@ -77,7 +78,8 @@ class Machine:
             return ""
 
     def shown(self, text: str) -> str:
-        """Return text without the user's name in paths: their folder is `~`."""
+        """Return text in which the user's home folder is written as `~`, so that paths do not
+        contain the user's name."""
         if len(self.home) < 2:
             return text
         return re.sub(rf"{re.escape(self.home)}(?![\w.-])", "~", text)

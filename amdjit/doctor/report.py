@@ -20,8 +20,8 @@ _TEXT_COLUMN = 22
 
 
 def finding_text(finding: Finding, width: int) -> str:
-    """Return a finding in lines of at most `width` characters: state, topic, what was found, and
-    below it the remedy."""
+    """Return a finding in lines of at most `width` characters: state, topic and what was found, and
+    the remedy below."""
     head = f"{_MARKS[finding.state]:{_TOPIC_COLUMN}}{finding.topic:{_TEXT_COLUMN - _TOPIC_COLUMN}}"
     lines = _wrapped(head, finding.found, width)
     if finding.remedy:
@@ -30,10 +30,10 @@ def finding_text(finding: Finding, width: int) -> str:
 
 
 def verdict(findings: Sequence[Finding]) -> str:
-    """Return the last line: what the findings come to."""
+    """Return the last line, which summarises the findings."""
     problems = sum(finding.state is State.PROBLEM for finding in findings)
     if problems:
-        return f"{problems} problem{'s' * (problems > 1)}: what to do stands behind each ->"
+        return f"{problems} problem{'s' * (problems > 1)}: after each -> is what to do"
     gpus = [each for each in _ran_on(findings) if each.startswith("hip:")]
     if gpus:
         return f"Kernels run on {', '.join(gpus)}. Nothing needs to be done."
@@ -77,5 +77,5 @@ def _wrapped(head: str, text: str, width: int) -> list[str]:
         initial_indent=head,
         subsequent_indent=" " * _TEXT_COLUMN,
         break_on_hyphens=False,
-        break_long_words=False,  # paths are copied
+        break_long_words=False,  # so that paths can be copied
     )

@@ -1,6 +1,7 @@
 """The smoke run of one device, in a child process: `main("hip:0", "60")`.
 
-Lines: `begun` and then `ended` or `failed` for each kernel; `made` for the device.
+It reports these lines: `begun` and then `ended` or `failed` for each kernel, and `made` for the
+device.
 """
 
 from __future__ import annotations
@@ -22,22 +23,22 @@ Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 
 def main(name: str) -> None:
-    """Run all kernels that are for the device of this name, and report each."""
+    """Run all kernels that suit the device of this name, and report each."""
     report = reporting()
     try:
         device = find_device(name)
-        rival = _emulator_of(device)
-    except Exception as error:  # whatever it is, the doctor says it
+        reference = _emulator_of(device)
+    except Exception as error:  # the doctor reports every error
         report(stage="failed", trial="", **failure(error))
         return
-    report(stage="made", description=device.description, rival=rival and rival.name)
+    report(stage="made", description=device.description, reference=reference and reference.name)
     for trial in TRIALS:
         if not trial.is_for(device.target):
             continue
         report(stage="begun", trial=trial.name)
         begin = time.perf_counter()
         try:
-            wrong = _compare(trial, device, rival)
+            wrong = _compare(trial, device, reference)
         except Exception as error:
             report(stage="failed", trial=trial.name, **failure(error))
             continue
@@ -46,27 +47,27 @@ def main(name: str) -> None:
 
 
 def _emulator_of(device: Device) -> Device | None:
-    """Return the emulator that the device's results are compared with: None for an emulator, and
+    """Return the emulator with which the device's results are compared; None for an emulator, and
     for a processor that has none."""
     if device.name.startswith("emulator:") or not device.target.is_emulated:
         return None
     return find_device(f"emulator:{device.target.name}")
 
 
-def _compare(trial: Trial, device: Device, rival: Device | None) -> str:
+def _compare(trial: Trial, device: Device, reference: Device | None) -> str:
     """Run a kernel; return what is wrong with its result, empty if it is right."""
     with use(device):
         result = trial.run(device.target)
     wrong = _difference(result, trial.expected(), "NumPy's", trial.tolerance)
-    if wrong or rival is None:
+    if wrong or reference is None:
         return wrong
-    with use(rival):
-        emulated = trial.run(rival.target)
-    return _difference(result, emulated, f"those of {rival.name}", trial.tolerance)
+    with use(reference):
+        emulated = trial.run(reference.target)
+    return _difference(result, emulated, f"those of {reference.name}", trial.tolerance)
 
 
 def _difference(result: Array, expected: Array, whose: str, tolerance: float) -> str:
-    """Return how results differ from others, empty if they do not. Bytes are text."""
+    """Return how results differ from the expected ones, empty if they do not. Bytes are text."""
     if result.shape != expected.shape or result.dtype == np.uint8:
         is_same = result.tobytes() == expected.tobytes()
         return "" if is_same else f"{_text(result)} is not {whose}, {_text(expected)}"

@@ -1,4 +1,4 @@
-"""What the smoke run of a device has shown."""
+"""Turns what the smoke run of a device reported into findings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from amdjit.doctor.machine import Machine
 __all__ = ["NO_PROCESS", "NO_SUCH_DEVICE", "smoke_findings"]
 
 NO_SUCH_DEVICE = "Correct AMDJIT_DEVICE (`amdjit devices` lists the names), or unset it."
-NO_PROCESS = "Make room for a process, and in the folder of temporary files (TMPDIR)."
+NO_PROCESS = "Free memory for a process, and space in the folder of temporary files (TMPDIR)."
 
 _HUNG = (
     "Restart the machine if the GPU hangs (`sudo dmesg` says so), and update the driver. A slow "
@@ -24,7 +24,7 @@ _WRONG = (
     "Do not trust this device. Check it with `amdjit probe`, which says what it computes "
     "otherwise, and report that."
 )
-# Where HIP's own remedy speaks to the author of a kernel.
+# Remedies to give instead of HIP's own, which are meant for the author of a kernel.
 _REMEDIES_HERE = {
     2: "Other processes have the GPU's memory: see `rocm-smi --showpids`, and end them.",
     700: _CRASHED,
@@ -33,7 +33,7 @@ _REMEDIES_HERE = {
 
 
 def smoke_findings(machine: Machine, name: str, run: Ended) -> Iterator[Finding]:
-    """Yield what a device's smoke run has found: a problem for each cause, or that all is well."""
+    """Yield what a device's smoke run found: a problem for each cause, or that all is well."""
     problems = [*_failures(run), *_wrong_results(name, run), *_bad_ends(run)]
     for found, remedy in problems:
         yield Finding("kernels", State.PROBLEM, machine.shown(f"{name}: {found}"), remedy)
@@ -41,14 +41,14 @@ def smoke_findings(machine: Machine, name: str, run: Ended) -> Iterator[Finding]
     if problems or not right:
         return
     made = next(line for line in run.lines if line["stage"] == "made")
-    against = "NumPy" if made["rival"] is None else f"NumPy and {made['rival']}"
+    against = "NumPy" if made["reference"] is None else f"NumPy and {made['reference']}"
     facts = dict(device=name, kernels=right, compared_with=against)
     found = f"{name}: {', '.join(right)} are right, compared with {against}"
     yield Finding("kernels", State.OK, found, facts=facts)
 
 
 def _failures(run: Ended) -> Iterator[tuple[str, str]]:
-    """Yield errors and their remedies, those of one kind together."""
+    """Yield errors with their remedies; errors of the same kind are combined."""
     failed: dict[Any, list[dict[str, Any]]] = {}
     for line in run.lines:
         if line["stage"] == "failed":

@@ -20,7 +20,7 @@ from amdjit.options import Environment, OptionError, read_environment, rocm_sett
 if TYPE_CHECKING:
     from amdjit import backend
 else:
-    # It needs llvmlite, which may be missing.
+    # This import needs llvmlite, which may be missing.
     backend = late("amdjit.backend")
 
 __all__ = ["llvm", "packages", "python", "settings"]
@@ -31,7 +31,8 @@ _NO_GPU_HERE = (
     "has no package for other machines"
 )
 _ON_LINUX = "To use an AMD GPU, run amdjit on Linux (docs/installing.md)."
-# Needed, and shown if they are there: what brings HIP's functions, and lld with an assembler.
+# The required packages, and those that are shown if they are installed: they bring HIP's functions,
+# and lld with an assembler.
 _NEEDED = ("llvmlite", "numpy", "ml_dtypes", "msgpack", "xxhash")
 _OF_HIP = "hip-python"
 _PACKAGE_OF_LLD = "ziglang"
@@ -41,7 +42,7 @@ _BOUND = re.compile(r"(>=|<)\s*([\d.]+)")
 
 
 def python(machine: Machine) -> Iterator[Finding]:
-    """Which Python on which system, and what works there."""
+    """Find which Python runs on which system, and what works there."""
     system = _SYSTEMS.get(machine.system, machine.system)
     found = (
         f"amdjit {amdjit.__version__}, Python {platform.python_version()}, {system} "
@@ -55,7 +56,8 @@ def python(machine: Machine) -> Iterator[Finding]:
 
 
 def packages(machine: Machine) -> Iterator[Finding]:
-    """Which packages there are, in which versions, and whether amdjit can work with them."""
+    """Find which packages are installed, in which versions, and whether amdjit can work with
+    them."""
     needed = (*_NEEDED, _OF_HIP) if machine.has_hip_python else _NEEDED
     versions = {name: _version(name) for name in (*needed, *_OPTIONAL)}
     there = {name: version for name, version in versions.items() if version}
@@ -73,7 +75,7 @@ def packages(machine: Machine) -> Iterator[Finding]:
 
 
 def llvm(machine: Machine) -> Iterator[Finding]:
-    """Which LLVM compiles, what links, and what assembles inline assembly."""
+    """Find which LLVM compiles, what links, and what assembles inline assembly."""
     try:
         version = backend.llvm_version()
     except (ImportError, OSError) as error:
@@ -102,7 +104,7 @@ def llvm(machine: Machine) -> Iterator[Finding]:
 
 
 def settings(machine: Machine) -> Iterator[Finding]:
-    """Which environment variables are set, and whether amdjit can read its own."""
+    """Find which environment variables are set, and whether amdjit can read its own."""
     of_amdjit = {n: v for n, v in sorted(machine.variables.items()) if n.startswith("AMDJIT_")}
     given = {**of_amdjit, **rocm_settings(machine.variables)}
     if "ROCM_PATH" in machine.variables:
@@ -130,7 +132,7 @@ def settings(machine: Machine) -> Iterator[Finding]:
 
 
 class _Asked(Mapping[str, str]):
-    """Environment variables, and the names that a reader has asked for."""
+    """Environment variables that record the names that a reader has asked for."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = variables
@@ -148,7 +150,7 @@ class _Asked(Mapping[str, str]):
 
 
 def _tool(machine: Machine, find: Callable[[Environment], object]) -> str | None:
-    """Return a program, by the name of its package if it comes from ziglang; None if there is
+    """Return a program; if it comes from ziglang, the name of that package. None if there is
     none."""
     try:
         program = str(find(machine.environment()))
@@ -166,10 +168,11 @@ def _version(name: str) -> str | None:
 
 
 def _unfit(versions: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield packages with a version that amdjit's own package does not allow, and the bound."""
+    """Yield the packages whose version amdjit does not support, with the bound that amdjit's
+    package states."""
     try:
         requirements = metadata.requires("amdjit") or []
-    except metadata.PackageNotFoundError:  # a checkout that is not installed
+    except metadata.PackageNotFoundError:  # amdjit runs from a checkout and is not installed
         return
     for requirement in requirements:
         match = _REQUIREMENT.match(requirement)

@@ -1,7 +1,8 @@
-"""What HIP says, asked in a child process: opening a driver may hang or crash.
+"""What HIP reports, asked in a child process, because opening a driver may hang or crash.
 
-Lines, in this order: `places` (where the library was looked for), `opened` (which one, its
-version), a `device` for each, `default` (what kernels run on), `failed` for what did not work.
+The lines, in this order: `places` (where the library was looked for), `opened` (which one was
+opened, and its version), a `device` for each device, `default` (the one that kernels run on), and
+`failed` for everything that did not work.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ def main(*arguments: str) -> None:
     try:
         _report_places(report)
         _report_hip(report)
-    except Exception as error:  # whatever it is, the doctor says it
+    except Exception as error:  # the doctor reports every error
         report(stage="failed", **failure(error))
     _report_default(report)
 
 
 def failure(error: BaseException) -> dict[str, Any]:
-    """Return an error as a report has it: its class, what it says, its remedy, empty if it has
-    none, and HIP's code."""
+    """Return an error in the form of a report: its class, its text, its remedy, which is empty if
+    it has none, and HIP's code."""
     if isinstance(error, (HipError, HipUnavailableError)):
         code = error.code if isinstance(error, HipError) else None
         return dict(error=type(error).__name__, what=error.what, remedy=error.remedy, code=code)

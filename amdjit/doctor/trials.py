@@ -1,4 +1,4 @@
-"""What the smoke run tries: kernels with inputs whose results are exact."""
+"""The kernels of the smoke run, with inputs whose results are exact."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ _MATRIX = frozenset({Feature.WMMA_GFX11, Feature.WMMA_GFX12, Feature.MFMA})
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A kernel that is run on a device.
-
-    name: what it tries, in a word or two. run: launches it on the current device and returns its
-    result. expected: the same by NumPy. needs: features of which the processor must have one; none
-    if it is empty. tolerance: by how much a result may differ; by nothing if it is 0.
-    """
+    """A kernel that is run on a device."""
 
     name: str
+    """What it tries, in a word or two."""
     run: Callable[[Target], NDArray[np.generic]]
+    """Launches it on the current device and returns its result."""
     expected: Callable[[], NDArray[np.generic]]
+    """Computes the same result with NumPy."""
     needs: frozenset[Feature] = frozenset()
+    """Features of which the processor must have at least one; empty if it needs none."""
     tolerance: float = 0
+    """By how much a result may differ; 0 if it must be equal."""
 
     def is_for(self, target: Target) -> bool:
         """Return whether a processor has what the kernel needs."""
         return not self.needs or bool(self.needs & target.features)
 
 
-# Multiples of 1/1024 below 64: their products and sums are exact, fused or not.
+# Products and sums of multiples of 1/1024 below 64 are exact, whether they are fused or not.
 _X = (np.arange(_GRID * BLOCK - 3, dtype=np.float32) % 4093) / np.float32(1024)
 _Y = _X[::-1].copy()
 _A = np.float32(2.5)
@@ -115,8 +115,8 @@ TRIALS = (
         _run_product,
         lambda: _LEFT.astype(np.float32) @ _RIGHT.astype(np.float32),
         _MATRIX,
-        # Of whole numbers: a wrong one differs by 1. RDNA 3 misses them by some units in the last
-        # place (docs/matrix.md), which `amdjit probe` looks into.
+        # The results are whole numbers, so a wrong one differs by 1. RDNA 3 misses whole numbers by
+        # a few units in the last place (docs/matrix.md), which `amdjit probe` examines.
         tolerance=1 / 16,
     ),
     Trial(

@@ -17,7 +17,7 @@ from amdjit.emulator.checks.memory.quarantine import Quarantine
 from amdjit.emulator.device_memory import EmulatedMemory
 from amdjit.emulator.device_streams import EmulatedStreams
 from amdjit.emulator.host.jit import HostCompiler
-from amdjit.emulator.host.native_library import NativeLibrary
+from amdjit.emulator.host.native_library import NativeLibrary, variant_for
 from amdjit.emulator.launch.dispatch import Dispatcher
 from amdjit.emulator.launch.loader import EmulatedModule
 from amdjit.emulator.memory import DeviceMemory
@@ -125,16 +125,23 @@ class EmulatorDevice(EmulatedMemory, EmulatedStreams):
         """The device in one line, for people."""
         limit = self._memory.limit
         room = f", {limit / 2**30:.1f} GiB" if limit is not None else ""
-        matrix = "" if self.matrix == "silicon" else f", matrix={self.matrix}"
+        chosen = {"matrix": self.matrix, "math": self.math}
+        arithmetic = "".join(f", {k}={v}" for k, v in chosen.items() if v != "silicon")
         return (
             f"{self._target} machine code, emulated on the CPU with {self._threads} "
-            f"thread(s){room}{matrix}"
+            f"thread(s){room}{arithmetic}"
         )
 
     @property
     def matrix(self) -> str:
         """How matrix and dot products of floats are rounded: "silicon" or "fma"."""
         return self._environment.emulator_matrix
+
+    @property
+    def math(self) -> str:
+        """How v_exp, v_log, v_rcp, v_rsq, v_sqrt, v_sin and v_cos are computed: "silicon" or
+        "fast"."""
+        return self._environment.emulator_math
 
     @property
     def memory_used(self) -> int:
@@ -159,9 +166,8 @@ class EmulatorDevice(EmulatedMemory, EmulatedStreams):
         with self._lazy.lock:
             if self._lazy.machine is None:
                 compiler = self._compiler or HostCompiler()
-                library = NativeLibrary(
-                    compiler, self._cache, ROOMS, self._environment.emulator_matrix
-                )
+                variant = variant_for(compiler, self.matrix, self.math)
+                library = NativeLibrary(compiler, self._cache, ROOMS, variant)
                 dispatcher = Dispatcher(self._memory, self._target, self._threads, library)
                 operations = OperationLibrary(compiler, self._cache, library)
                 host = Host(

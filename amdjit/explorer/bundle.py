@@ -1,11 +1,11 @@
-"""One file of HTML from the scripts and style sheets in `web`.
+"""Makes one HTML file from the scripts and style sheets in `web`.
 
-The scripts are ES modules that import each other by relative names and export what they declare.
-A browser does not load modules from disk, so they are written one after another into a single
-script: each module after those that it imports, as a function that returns what it exports.
+The scripts are ES modules that import each other by relative names and export what they declare. A
+browser does not load modules from disk, so they are joined into a single script: each module
+becomes a function that returns what it exports, after the modules that it imports.
 
 The page's content security policy allows this script and this style sheet by their digests, and
-nothing else: no network, no other script, whatever the text that the page shows.
+nothing else: no network and no other script, whatever text the page shows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _EXPORT = re.compile(r"^export (?=(?:const|function) (?P<name>\w+))", re.MULTILI
 
 
 def document(title: str, data: Any) -> str:
-    """Return the whole page. data: what the page shows, as JSON has it."""
+    """Return the whole page. data: what the page shows, as JSON values."""
     script, style = script_of("main"), _style()
     policy = (
         f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; "
@@ -46,13 +46,14 @@ def document(title: str, data: Any) -> str:
 
 @cache
 def script_of(entry: str) -> str:
-    """Return a module and all that it needs as one script. entry: its name, without `.js`."""
+    """Return a module and all modules that it needs as one script. entry: the name without
+    `.js`."""
     return '\n"use strict";\n' + "\n".join(map(_as_function, modules_in_order(entry)))
 
 
 def modules_in_order(entry: str) -> tuple[str, ...]:
-    """Return the modules that a module needs, itself last, each after those that it imports. Raises
-    ValueError if modules import each other in a circle."""
+    """Return the modules that a module needs, each after those that it imports, and the module
+    itself last. ValueError if modules import each other in a circle."""
     done: list[str] = []
 
     def visit(name: str, importers: tuple[str, ...]) -> None:
@@ -88,13 +89,13 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-# Text of others inside HTML: source lines, symbol names and file names may hold anything.
+# Foreign text inside HTML: source lines, symbol names and file names may contain anything.
 #
-# The page's scripts put text into the document as text nodes only; what Python itself writes passes
-# through here.
+# The page's scripts insert text into the document only as text nodes; text that Python writes
+# itself passes through these functions.
 
-# A script element ends at the first `</script`, and `<!--` in it changes how it is read: none of
-# these characters stands in the data itself.
+# A script element ends at the first `</script`, and `<!--` in it changes how it is parsed, so these
+# characters are escaped in the data.
 _IN_SCRIPT = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
 
 
@@ -105,6 +106,6 @@ def in_html(text: str) -> str:
 
 
 def in_script(value: Any) -> str:
-    """Return a value as JSON for the inside of a script element. Raises ValueError for NaN and
-    infinities, which JSON does not have."""
+    """Return a value as JSON for the inside of a script element. ValueError for NaN and infinities,
+    which JSON does not have."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False).translate(_IN_SCRIPT)

@@ -1,7 +1,7 @@
-"""An inspection as plain data for the page. What is empty or unknown is left out.
+"""An inspection as plain data for the page. Fields that are empty or unknown are left out.
 
-Files and inlined calls stand once and are meant by number; a place is [file, line]. Sets of
-registers are texts such as "0-7 12".
+Files and inlined calls are listed once and referred to by number; a place is [file, line]. Sets of
+registers are strings such as "0-7 12".
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-# Values that stand once in the page's data, and are meant by their numbers elsewhere.
+# Values that are listed once in the page's data and referred to by their numbers elsewhere.
 
 Value = TypeVar("Value", bound=Hashable)
 
@@ -53,7 +53,7 @@ class Interned(Generic[Value]):
         return list(self._numbers)
 
 
-# Lines of a file that are shown before its first line with code, and after its last.
+# How many lines of a file are shown before its first line with code, and after its last.
 _CONTEXT = 60
 _SCALARS = (
     "kernel", "target", "wave_size", "wgp_mode", "producer", "vgprs", "sgprs", "vgpr_spills",
@@ -63,18 +63,18 @@ _SCALARS = (
 
 @dataclass(frozen=True, slots=True)
 class Numbering:
-    """What stands once in a kernel's data."""
+    """The values that are listed once in a kernel's data."""
 
     files: Interned[str] = field(default_factory=Interned)
     stacks: Interned[tuple[Call, ...]] = field(default_factory=Interned)
 
     def place(self, place: Place) -> list[int] | None:
-        """Return a place as the page knows it: a file's number, and the line."""
+        """Return a place in the form that the page uses: the number of the file, and the line."""
         return [self.files.number(place[0]), place[1]] if place else None
 
 
 def inspection_data(inspection: KernelFacts) -> dict[str, Any]:
-    """Return all that the page shows of a code object, as JSON has it."""
+    """Return everything that the page shows about a code object, as JSON values."""
     numbering = Numbering()
     data: dict[str, Any] = {name: getattr(inspection, name) for name in _SCALARS}
     data["units"] = list(UNITS)
@@ -91,7 +91,7 @@ def inspection_data(inspection: KernelFacts) -> dict[str, Any]:
     data["register_banks"] = [
         {**asdict(each), "addresses": len(each.addresses)} for each in inspection.register_banks
     ]
-    # The page says that there are no names where they would stand.
+    # The page says in the place of the names that there are none.
     data["missing"] = [text for text in inspection.missing if text != NO_NAMES]
     data["lane_maps"] = lane_maps(inspection)
     companion = inspection.companion
@@ -141,7 +141,7 @@ def _access(access: AccessFacts, numbering: Numbering) -> dict[str, Any]:
 
 
 def known(**fields: Any) -> dict[str, Any]:
-    """Return fields without those that are None or empty."""
+    """Return the fields that are neither None nor empty."""
     return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 
 
@@ -157,7 +157,7 @@ def _run(numbers: list[int]) -> str:
 
 
 def _text(lines: Iterator[tuple[str, Place]], numbering: Numbering) -> list[Any]:
-    """Return lines of a text: each as [line, file, line in the file], or alone."""
+    """Return the lines of a text, each as [line, file, line in the file], or as [line] alone."""
     return [[line, *(numbering.place(place) or ())] for line, place in lines]
 
 
@@ -179,8 +179,8 @@ def _places(data: Mapping[str, Any]) -> Iterator[list[int]]:
 
 
 def _file(name: str, text: str | None, used: list[int]) -> dict[str, Any]:
-    """Return a file with the part of its text around the code. first: the number of its first
-    line."""
+    """Return a file with the part of its text around the code. first: the number of the first line
+    of that part."""
     if not text or not used:
         return {"name": name}
     lines = text.splitlines()
@@ -188,7 +188,7 @@ def _file(name: str, text: str | None, used: list[int]) -> dict[str, Any]:
     return {"name": name, "first": first, "lines": lines[first - 1 : max(used) + _CONTEXT]}
 
 
-# Which lane holds which element of a matrix instruction's operands, for the page's lane maps.
+# The page's lane maps show which lane holds which element of the operands of a matrix instruction.
 
 LaneMaps = dict[str, dict[str, dict[str, Any]]]
 
@@ -206,7 +206,7 @@ def lane_maps(inspection: KernelFacts) -> LaneMaps:
 
 def _operands(instruction: str, target: str) -> dict[str, dict[str, Any]]:
     try:
-        # Layouts have the assembler's names without the prefix of vector instructions.
+        # The names of layouts are the assembler's without the prefix of vector instructions.
         found = matrix_instruction(instruction.removeprefix("v_"), target)
     except ValueError:
         return {}
@@ -216,8 +216,9 @@ def _operands(instruction: str, target: str) -> dict[str, dict[str, Any]]:
 
 def _map(layout: Layout) -> dict[str, Any]:
     """Return a layout as data. lanes, elements: for each place of the matrix, row by row, the lane
-    that holds it, and which of the lane's elements it is, the first in the lowest bits. copies: how
-    many groups of that many lanes hold the same; the lanes are those of the first."""
+    that holds it, and its number among the lane's elements, of which the first is in the lowest
+    bits. copies: how many groups of that many lanes hold the same elements; the lanes are those of
+    the first group."""
     held = layout.positions()
     lane, element = np.meshgrid(np.arange(layout.lanes), np.arange(layout.elements), indexing="ij")
     lanes = np.zeros((layout.rows, layout.columns), np.int64)
@@ -235,8 +236,8 @@ def _map(layout: Layout) -> dict[str, Any]:
     }
 
 
-# Which source line each line of a text stands for: of LLVM IR by its debug metadata, of the typed
-# tree by the numbers that it begins its lines with.
+# The source line of each line of a text: LLVM IR has it in its debug metadata, the typed tree at
+# the beginning of its lines.
 
 Place = tuple[str, int] | None
 
@@ -250,8 +251,8 @@ Nodes = Mapping[str, tuple[str, Mapping[str, str]]]
 
 
 def ir_lines(text: str) -> Iterator[tuple[str, Place]]:
-    """Yield the lines of LLVM IR, without metadata that only says where code comes from, each with
-    the file and line that it was compiled for."""
+    """Yield the lines of LLVM IR, each with the file and line that it was compiled for. Metadata
+    that only says where code comes from are left out."""
     lines = text.splitlines()
     nodes = {number: node for line in lines for number, node in _metadata(line)}
     for line in lines:
@@ -280,7 +281,7 @@ def _place(number: str, nodes: Nodes) -> Place:
 
 
 def _places_file(number: str, nodes: Nodes) -> str:
-    """Return the path of the file of a scope, or of the scope around it that has one."""
+    """Return the path of the file of a scope, or of the nearest scope around it that has one."""
     seen: set[str] = set()
     while number in nodes and number not in seen:
         seen.add(number)

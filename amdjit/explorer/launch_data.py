@@ -1,4 +1,4 @@
-"""Counts and cycles of a launch as plain data for the page."""
+"""The counts and cycles of a launch as plain data for the page."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from amdjit.profiling.counts import Counts, InstructionCounts, Roofline, Totals
 __all__ = ["Launch", "launch_data"]
 
 _COUNTS = tuple(field.name for field in fields(Counts))
-# Segments of all timelines together: beyond that, the shortest are merged with their neighbours.
+# The most segments of all timelines together. If there are more, the shortest ones are merged with
+# their neighbours.
 _MOST_SEGMENTS = 24_000
 _WHATS = ("issue", *STALLS)
 
 
 class Launch(Protocol):
-    """What the page reads of a profiled launch."""
+    """The parts of a profiled launch that the page reads."""
 
     @property
     def kernel(self) -> str:
@@ -56,15 +57,15 @@ class Launch(Protocol):
 
     @property
     def roofline(self) -> Roofline | None:
-        """Where it stands below the chip's limits."""
+        """How far the launch is below the chip's limits."""
 
     @property
     def cycles(self) -> Cycles | None:
-        """What the cycle model says."""
+        """The cycle model's estimate."""
 
     @property
     def no_cycles(self) -> str | None:
-        """Why it says nothing, None if it does."""
+        """Why there is no estimate; None if there is one."""
 
     @property
     def missing(self) -> Sequence[str]:
@@ -72,7 +73,8 @@ class Launch(Protocol):
 
 
 def launch_data(launch: Launch) -> dict[str, Any]:
-    """Return all that the page shows of a launch, as JSON has it: counts and cycles by address."""
+    """Return everything that the page shows about a launch, as JSON values: counts and cycles by
+    address."""
     return known(
         grid=list(launch.grid),
         block=list(launch.block),
@@ -119,8 +121,8 @@ def _timelines(waves: Sequence[WaveTimeline]) -> list[dict[str, Any]]:
 
 
 def _timeline(wave: WaveTimeline, most: int) -> dict[str, Any]:
-    """Return a wave. segments: start, length and number of what it does, one after another;
-    merged: whether short segments were merged with others."""
+    """Return a wave. segments: the start, the length and the number of each activity, one after
+    another; merged: whether short segments were merged with others."""
     kept = merged(wave.segments, most)
     numbers = [n for s in kept for n in (s.start, s.end - s.start, _WHATS.index(s.what))]
     return known(
@@ -144,8 +146,8 @@ def _totals(segments: Iterable[Segment]) -> Mapping[str, int]:
 
 
 def merged(segments: Sequence[Segment], most: int) -> list[Segment]:
-    """Return at most `most` segments that cover the same time. Where there are more, time is cut
-    into equal parts, and each becomes one segment of what takes most of it."""
+    """Return at most `most` segments that cover the same time. If there are more, time is divided
+    into equal parts, and each part becomes a segment of the activity that takes most of it."""
     if len(segments) <= most:
         return list(segments)
     start, end = segments[0].start, segments[-1].end

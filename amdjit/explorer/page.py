@@ -25,7 +25,7 @@ __all__ = [
 
 
 class ProfiledLaunches(Protocol):
-    """What the page reads of a profile."""
+    """The parts of a profile that the page reads."""
 
     @property
     def launches(self) -> Sequence[Launch]:
@@ -35,7 +35,7 @@ class ProfiledLaunches(Protocol):
 def write_inspection_page(
     inspection: KernelFacts, path: str | PathLike[str], other: KernelFacts | None = None
 ) -> None:
-    """Write the page of a kernel; with another inspection, the two are compared on it. Raises
+    """Write the page of a kernel. If there is another inspection, the page compares the two.
     OSError if the file cannot be written."""
     Path(path).write_text(inspection_page(inspection, other), encoding="utf-8")
 
@@ -47,8 +47,8 @@ def write_profile_page(
 ) -> None:
     """Write the page of the kernels that a profile saw, with the counts and cycles of each launch.
 
-    known: inspections of launched kernels, with what else is known of these, such as LLVM IR.
-    Raises ValueError for a profile without launches, OSError if the file cannot be written.
+    known: inspections of launched kernels that have more facts, such as LLVM IR. ValueError for a
+    profile without launches, OSError if the file cannot be written.
     """
     Path(path).write_text(profile_page(profile, known), encoding="utf-8")
 
@@ -85,8 +85,8 @@ def _key(code: Launch | KernelFacts) -> tuple[bytes, str]:
 
 
 def _moved(before: KernelFacts, after: KernelFacts) -> list[list[Any]]:
-    """Return where the lines of the second kernel were in the first, for those that were elsewhere,
-    or not there: file and line, and file and line before, if any."""
+    """Return where the lines of the second kernel were in the first, for lines that moved or are
+    new: the file and line, and the file and line before, if there was one."""
     aligned = Alignment(before, after)
     places = [(place, aligned.before(place)) for place in after.lines]
     return [[*now, *(then or ())] for now, then in places if now != then]
@@ -100,10 +100,10 @@ def _page(
     return document(title, {"kernels": kernels, "versions": versions, "moved": moved})
 
 
-# The texts of source files that debug information names.
+# The texts of the source files that debug information names.
 
-# A code object may name any file, and a page is passed around: only files that are source code by
-# their names are read.
+# A code object may name any file, and pages are passed around, so only files that are named like
+# source code are read.
 _SOURCES = frozenset(
     {".py", ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hip", ".cu", ".cuh", ".cl", ".mlir"}
 )
@@ -111,8 +111,8 @@ _MOST_BYTES = 1 << 22
 
 
 def with_sources(inspection: KernelFacts) -> KernelFacts:
-    """Return the inspection with the texts of the files that its lines name, as far as they are on
-    this machine and not there already."""
+    """Return the inspection with the texts of the files that its lines name, if they are on this
+    machine and the inspection does not have them yet."""
     texts = dict(inspection.companion.sources)
     for name in dict.fromkeys(_named_files(inspection)):
         if name not in texts and (text := _read(name)) is not None:

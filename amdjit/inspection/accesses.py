@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from heapq import heappop, heappush
 
-from amdjit.emulator.counting.lds_banks import bank_cycles
+from amdjit.emulator.counting.lds_banks import bank_cycles, order_of
 from amdjit.inspection.facts import AccessFacts
 from amdjit.inspection.lanes.addresses import Addresses, lane_addresses
 from amdjit.inspection.lanes.entry import entry_state
@@ -90,6 +90,7 @@ def _bank_conflicts(instruction: Instruction, known: Addresses | None) -> int | 
             [place + offset for offset in known.offsets],
             access.size,
             atomic=access.kind is MemoryKind.ATOMIC,
+            order=order_of(instruction.opcode.instruction_set.name, access.kind is MemoryKind.LOAD),
         ).conflicts
         for place in known.places_in_dword
     }

@@ -44,9 +44,10 @@ class InstructionFacts:
     address: in the code object's virtual addresses; size: in bytes. mnemonic: without encoding
     suffix, `v_dual_… :: v_dual_…` for two that issue together, `unknown` for what the decoder does
     not know. unit: the part of the processor that executes it, as `units.UNITS` lists them.
-    issue_cycles: cycles for which it keeps its unit busy in wave32 (`cycles.parameters`), None if
-    that is not known. file, line: its source. inlined_from: the calls through which the line came
-    here, the innermost first. block: the number of its basic block. loop_depth: loops around it.
+    issue_cycles: cycles for which it keeps its unit busy in wave32, on gfx9 in wave64
+    (`cycles.parameters`), None if that is not known. file, line: its source. inlined_from: the
+    calls through which the line came here, the innermost first. block: the number of its basic
+    block. loop_depth: loops around it.
     live_vgprs, live_sgprs: registers whose values before the instruction may still be read, by it
     or later; VCC, M0 and trap registers are not among the SGPRs. waits_for: the memory instructions
     that this wait is for. waited_by: the waits for this memory instruction. needs: the waits by

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject
 from amdjit.inspection.debug_names import DebugNames
 from amdjit.inspection.facts import AccessFacts
@@ -45,12 +47,15 @@ def _missing_code(target: Target, code: MachineCode | None) -> list[str]:
         f"What happens at {address:#x} and after it: {reason}. All values count as live there."
         for address, reason in sorted(code.unknown.items())
     ]
-    if target.isa[0] != 12:
+    is_gfx9 = target.isa[0] == 9
+    if is_gfx9:
+        found += _missing_times(target, code)
+    elif target.isa[0] != 12:
         found.append(
-            f"Issue cycles and register banks of {target.name}: those that are shown were measured "
-            "on gfx12."
+            f"Register banks of {target.name}: those that are shown were measured on gfx12, issue "
+            "cycles on gfx1100 and gfx1151."
         )
-    if code.wave_size > HALF_LANES:
+    if code.wave_size > HALF_LANES and not is_gfx9:
         found.append("Issue cycles of a wave of 64 lanes: those that are shown are of 32 lanes.")
     if code.hides_functions:
         found.append(
@@ -58,6 +63,19 @@ def _missing_code(target: Target, code: MachineCode | None) -> list[str]:
             "count as live there, and functions that are only reached so are not listed."
         )
     return found
+
+
+def _missing_times(target: Target, code: MachineCode) -> Iterator[str]:
+    if target.name != "gfx950":
+        yield (
+            f"Issue cycles of {target.name}: those that are shown were measured on gfx950, or are "
+            "those of LLVM's scheduling model."
+        )
+    if any(item.traits.block_product is not None for _, item in code.instructions()):
+        yield (
+            "Issue cycles of MFMA: those that are shown are a rule (AMD's matrix instruction "
+            "calculator, LLVM's scheduling model), not measured."
+        )
 
 
 def _missing_lines(whole: CodeObject, names: DebugNames) -> list[str]:

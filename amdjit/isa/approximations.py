@@ -11,8 +11,8 @@ bits of the reduced argument choose a segment with four coefficients, and the re
 Their sum with the constant is rounded once: to nearest even, or cut by logarithm, sine and cosine.
 
 A rule is written once for several readers: `Reader` says what numbers are. `WholeNumbers` computes
-with NumPy arrays; the emulator's reader writes host code. Numbers are signed integers of 64 bits. A
-float is its bits, without sign.
+with NumPy arrays; the emulator's reader writes host code. Numbers are signed integers of 32 bits: a
+float is its bits. Wider products exist only within `cut`, `kept` and `square`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from amdjit.isa.approximation_tables import (
     EXP,
@@ -40,7 +41,8 @@ Number = Any
 # What comparisons of them give.
 Condition = Any
 
-_QUIET, _NAN, _INFINITY, _ONE, _SIGN = 0x400000, 0xFFC00000, 0x7F800000, 0x3F800000, 0x80000000
+_QUIET, _INFINITY, _ONE, _SIGN = 0x400000, 0x7F800000, 0x3F800000, -0x80000000
+_NAN = _SIGN | _INFINITY | _QUIET
 _SMALLEST_NORMAL = 0x00800000
 # Not the nearest float to 2 pi.
 _TWO_PI = 0x40C90FD5
@@ -53,6 +55,10 @@ class Reader(Protocol):
         """Choose for each lane."""
         ...
 
+    def rarely(self, condition: Condition, number: Number, other: Callable[[], Number]) -> Number:
+        """Choose the other number where a condition holds, which is seldom."""
+        ...
+
     def row(self, table: Rows, index: Number) -> tuple[Number, Number, Number, Number]:
         """Return a row of a table for each lane."""
         ...
@@ -61,12 +67,29 @@ class Reader(Protocol):
         """Return how many bits a positive number has."""
         ...
 
-    def limited(self, x: Number, low: int, high: int) -> Number:
-        """Return the number of [low, high] that is nearest to x."""
+    def at_least(self, x: Number, low: int) -> Number:
+        """Return the greater of two."""
         ...
 
-    def power(self, exponent: Number) -> Number:
-        """Return 2**exponent."""
+    def at_most(self, x: Number, high: int) -> Number:
+        """Return the smaller of two."""
+        ...
+
+    def cut(self, x: Number, y: Number, bits: Number | int, plus: int = 0) -> Number:
+        """Return (x * y + plus) >> bits of numbers that are not negative."""
+        ...
+
+    def kept(self, x: Number, y: Number, bits: int) -> Number:
+        """Return x * y in units of 2**bits, kept to 24 significant bits, to nearest even: whole
+        units below 2**24 of them, even numbers from there on. x and y have 24 bits at most."""
+        ...
+
+    def square(self, x: Number, bits: int) -> Number:
+        """Return x * x >> bits of a number of 17 bits, for 2 bits or more."""
+        ...
+
+    def parts(self, x: Number, bits: int) -> tuple[Number, Number]:
+        """Return the whole part of a positive float, and the rest in units of 2**-bits, cut."""
         ...
 
     def product(self, x: Number, factor: int) -> Number:
@@ -75,230 +98,276 @@ class Reader(Protocol):
 
 
 class WholeNumbers:
-    """Arrays of int64."""
+    """Arrays of int32."""
 
     def where(self, condition: Condition, yes: Number, no: Number) -> Number:
         """Choose for each element."""
         return np.where(condition, yes, no)
 
+    def rarely(self, condition: Condition, number: Number, other: Callable[[], Number]) -> Number:
+        """Choose for each element."""
+        return np.where(condition, other(), number) if np.any(condition) else number
+
     def row(self, table: Rows, index: Number) -> tuple[Number, Number, Number, Number]:
         """Return four arrays."""
-        c0, c1, c2, c3 = np.array(table, np.int64).T
-        return c0[index], c1[index], c2[index], c3[index]
+        c0, c1, c2, c3 = np.array(table, np.int32)[index].T
+        return c0, c1, c2, c3
 
     def width(self, x: Number) -> Number:
-        """Return the number of bits; x is below 2**53, and so a float64 without rounding."""
-        return np.frexp(x.astype(np.float64))[1].astype(np.int64)
+        """Return the number of bits; x is a float64 without rounding."""
+        return np.frexp(x.astype(np.float64))[1].astype(np.int32)
 
-    def limited(self, x: Number, low: int, high: int) -> Number:
-        """Clip."""
-        return np.clip(x, low, high)
+    def at_least(self, x: Number, low: int) -> Number:
+        """Compare."""
+        return np.maximum(x, low)
 
-    def power(self, exponent: Number) -> Number:
-        """Shift 1."""
-        return np.int64(1) << exponent
+    def at_most(self, x: Number, high: int) -> Number:
+        """Compare."""
+        return np.minimum(x, high)
+
+    def cut(self, x: Number, y: Number, bits: Number | int, plus: int = 0) -> Number:
+        """Multiply in 64 bits."""
+        return ((x.astype(np.int64) * y + plus) >> bits).astype(np.int32)
+
+    def kept(self, x: Number, y: Number, bits: int) -> Number:
+        """Multiply in 64 bits."""
+        product = x.astype(np.int64) * y
+        is_large = product >= 1 << (bits + 24)
+        kept = np.where(is_large, _to_even(product, bits + 1) << 1, _to_even(product, bits))
+        return kept.astype(np.int32)
+
+    def square(self, x: Number, bits: int) -> Number:
+        """Multiply in 64 bits."""
+        return self.cut(x, x, bits)
+
+    def parts(self, x: Number, bits: int) -> tuple[Number, Number]:
+        """Subtract the whole part as float64, which rounds nothing; what is no number has no
+        parts."""
+        with np.errstate(all="ignore"):
+            number = x.view(np.float32).astype(np.float64)
+        number = np.where((number >= 0) & (number < 1 << 31), number, 0.0)
+        whole = np.floor(number)
+        return whole.astype(np.int32), np.floor((number - whole) * 2.0**bits).astype(np.int32)
 
     def product(self, x: Number, factor: int) -> Number:
         """Multiply as float32."""
         with np.errstate(all="ignore"):
-            product = x.astype(np.uint32).view(np.float32) * np.uint32(factor).view(np.float32)
-        return product.view(np.uint32).astype(np.int64)
+            return (x.view(np.float32) * np.int32(factor).view(np.float32)).view(np.int32)
 
 
-def _to_even(x: Number, bits: int | Number, below_half: int | Number | None = None) -> Number:
-    """Return x / 2**bits, to nearest, ties to even."""
-    below_half = (1 << (bits - 1)) - 1 if below_half is None else below_half
-    return (x + below_half + ((x >> bits) & 1)) >> bits
+def of_bits(rule: Rule, bits: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Return what a rule makes of the bits of floats."""
+    x = np.ascontiguousarray(bits, np.uint32).view(np.int32)
+    return np.asarray(rule(WholeNumbers(), x)).astype(np.int32).view(np.uint32)
 
 
-def _to_24_bits(r: Reader, x: Number) -> Number:
-    """Round a product of two 24-bit numbers to 24 significant bits, in units of 2**23."""
-    return r.where(x >= 1 << 47, _to_even(x, 24) << 1, _to_even(x, 23))
+def _to_even(x: Number, bits: int | Number) -> Number:
+    """Return x / 2**bits, to nearest, ties to even; bits > 0."""
+    return (x + ((1 << (bits - 1)) - 1) + ((x >> bits) & 1)) >> bits
 
 
-def _with_nans(r: Reader, x: Number, magnitude: Number, result: Number) -> Number:
-    return r.where(magnitude > _INFINITY, x | _QUIET, result)
+def _sum_to_even(r: Reader, high: Number, low: Number, unit: int, bits: int | Number) -> Number:
+    """Return (high * 2**unit + low) / 2**bits, to nearest, ties to even; bits > unit."""
+    total, dropped = high + (low >> unit), low & ((1 << unit) - 1)
+    rest = bits - unit
+    up = r.where(dropped != 0, 1, (total >> rest) & 1)
+    return (total + ((1 << (rest - 1)) - 1) + up) >> rest
+
+
+def _with_nans(r: Reader, x: Number, result: Number) -> Number:
+    return r.where((x & 0x7FFFFFFF) > _INFINITY, x | _QUIET, result)
+
+
+def _scaled(table: Rows, constant: int, quadratic: int) -> Rows:
+    """Return coefficients in other units: times powers of two."""
+    return tuple((c0 << constant, c1, c2 << quadratic, c3) for c0, c1, c2, c3 in table)
+
+
+_RCP, _RSQ, _SQRT, _EXP = (
+    _scaled(RCP, 3, 8),
+    _scaled(RSQ, 3, 9),
+    _scaled(SQRT, 3, 8),
+    _scaled(EXP, 0, 7),
+)
 
 
 def reciprocal(r: Reader, x: Number) -> Number:
     """v_rcp_f32: subnormal operands are zeros, and results below 2**-126 become zeros."""
     magnitude, sign = x & 0x7FFFFFFF, x & _SIGN
-    mantissa = x & 0x7FFFFF
-    c0, c1, c2, c3 = r.row(RCP, mantissa >> 18)
-    t = mantissa & 0x3FFFF
-    p = c1 * t
-    linear = r.where(p >= 1 << 38, _to_even(p, 15), (_to_even(p, 14) + 1) >> 1)
-    inner = ((c2 << 20) - c3 * (4 * t + 1) + 2048) >> 12
-    square = ((t >> 1) * (t >> 1)) >> 10
-    total = (c0 << 9) - (linear << 6) + _to_24_bits(r, inner * square)
-    value = 0x3E800000 + _to_even(total, 11)
-    exponent = (value >> 23) + 127 - (magnitude >> 23)
-    result = r.where(exponent <= 0, sign, sign | (exponent << 23) | (value & 0x7FFFFF))
-    result = r.where(magnitude < _SMALLEST_NORMAL, sign | _INFINITY, result)
-    return _with_nans(r, x, magnitude, r.where(magnitude == _INFINITY, sign, result))
+    c0, c1, c2, c3 = r.row(_RCP, (x >> 18) & 31)
+    t = x & 0x3FFFF
+    linear = (r.kept(c1, t, 14) + 1) >> 1
+    inner = c2 - ((c3 * (4 * t + 1) + 2047) >> 12)
+    quadratic = r.kept(inner, r.square(t >> 1, 10), 23)
+    significand = _sum_to_even(r, c0 - linear, quadratic, 6, 11)
+    result = significand + (0x3E800000 + 0x3F800000) - (x & 0x7F800000)
+
+    def special() -> Number:
+        found = r.where(result < _SMALLEST_NORMAL, 0, result) | sign
+        found = r.where(magnitude < _SMALLEST_NORMAL, sign | _INFINITY, found)
+        return _with_nans(r, x, r.where(magnitude == _INFINITY, sign, found))
+
+    # Results from 0x7E800000 on may be subnormal.
+    is_special = (magnitude < _SMALLEST_NORMAL) | (magnitude >= 0x7E800000)
+    return r.rarely(is_special, result | sign, special)
 
 
 def _as_square(x: Number) -> tuple[Number, Number]:
-    """Return an even exponent, and the rest of the float in [1, 4): its exponent and mantissa."""
-    exponent = ((x & 0x7FFFFFFF) >> 23) - 127
-    odd = exponent & 1
-    return exponent - odd, (odd << 23) | (x & 0x7FFFFF)
+    """Return half of an even exponent, and the rest of the float in [1, 4): whether its exponent is
+    odd, and its mantissa."""
+    return (x - _ONE) >> 24, (x & 0xFFFFFF) ^ 0x800000
+
+
+def _root(r: Reader, x: Number, root: Number, infinite: int, at_zero: int) -> Number:
+    """Return the root of a positive normal number, or what it is of others."""
+
+    def special() -> Number:
+        found = r.where(x < 0, _NAN, infinite)
+        found = r.where((x & 0x7FFFFFFF) < _SMALLEST_NORMAL, (x & _SIGN) | at_zero, found)
+        return _with_nans(r, x, found)
+
+    return r.rarely((x < _SMALLEST_NORMAL) | (x >= _INFINITY), root, special)
 
 
 def reciprocal_root(r: Reader, x: Number) -> Number:
     """v_rsq_f32: subnormal operands are zeros."""
-    magnitude, sign = x & 0x7FFFFFFF, x & _SIGN
     exponent, rest = _as_square(x)
-    c0, c1, c2, c3 = r.row(RSQ, rest >> 18)
-    t = rest & 0x3FFFF
-    p = c1 * t
-    linear = r.where(p >= 1 << 37, (_to_even(p, 14) + 1) >> 1, (_to_even(p, 13) + 3) >> 2)
-    inner = ((c2 << 20) - c3 * (4 * t + 1) + 1024) >> 11
-    square = ((t >> 1) * (t >> 1)) >> 10
-    total = (c0 << 10) - (linear << 7) + _to_24_bits(r, inner * square)
-    value = 0x3E800000 + _to_even(total, 12)
-    result = (((value >> 23) - (exponent >> 1)) << 23) | (value & 0x7FFFFF)
-    result = r.where(sign != 0, _NAN, r.where(magnitude == _INFINITY, 0, result))
-    result = r.where(magnitude < _SMALLEST_NORMAL, sign | _INFINITY, result)
-    return _with_nans(r, x, magnitude, result)
+    c0, c1, c2, c3 = r.row(_RSQ, rest >> 18)
+    t = x & 0x3FFFF
+    linear = (r.kept(c1, t, 13) + 3) >> 2
+    inner = c2 - ((c3 * (4 * t + 1) + 1023) >> 11)
+    quadratic = r.kept(inner, r.square(t >> 1, 10), 23)
+    significand = _sum_to_even(r, c0 - linear, quadratic, 7, 12)
+    root = 0x3E800000 + significand - (exponent << 23)
+    return _root(r, x, root, 0, _INFINITY)
 
 
 def square_root(r: Reader, x: Number) -> Number:
     """v_sqrt_f32: subnormal operands are zeros."""
-    magnitude, sign = x & 0x7FFFFFFF, x & _SIGN
     exponent, rest = _as_square(x)
-    c0, c1, c2, c3 = r.row(SQRT, rest >> 19)
-    t = rest & 0x7FFFF
-    p = c1 * t
-    linear = (p + r.where(p >= 1 << 40, 1 << 16, 1 << 15)) >> 17
-    inner = ((c2 << 19) - c3 * (2 * t + 1) + 1024) >> 11
-    square = ((t >> 2) * (t >> 2)) >> 10
-    total = (c0 << 10) + (linear << 7) - _to_24_bits(r, inner * square)
-    result = (((exponent >> 1) + 126) << 23) + _to_even(total, 12)
-    result = r.where(sign != 0, _NAN, r.where(magnitude == _INFINITY, _INFINITY, result))
-    result = r.where(magnitude < _SMALLEST_NORMAL, sign, result)
-    return _with_nans(r, x, magnitude, result)
+    c0, c1, c2, c3 = r.row(_SQRT, rest >> 19)
+    t = x & 0x7FFFF
+    linear = r.kept(c1, t, 16) >> 1
+    inner = c2 - ((c3 * (2 * t + 1) + 1023) >> 11)
+    quadratic = r.kept(inner, r.square(t >> 2, 10), 23)
+    significand = _sum_to_even(r, c0 + linear, 0 - quadratic, 7, 12)
+    return _root(r, x, ((exponent + 126) << 23) + significand, _INFINITY, 0)
 
 
-def _fixed_point(r: Reader, magnitude: Number, bits: int) -> Number:
-    """Return a float in fixed point with `bits` fraction bits, rounded towards zero."""
-    significand = (magnitude & 0x7FFFFF) | 0x800000
-    shift = (magnitude >> 23) - (150 - bits)
-    return (significand << r.limited(shift, 0, 38)) >> r.limited(0 - shift, 0, 40)
-
-
-def _power_of_two(r: Reader, x: Number) -> tuple[Number, Number]:
-    """Return the exponent and the significand of 2**x, in units of 2**-36, for |x| < 2**9."""
-    negative = (x & _SIGN) != 0
-    fixed = _fixed_point(r, x & 0x7FFFFFFF, 29)
-    whole, fraction = fixed >> 29, fixed & 0x1FFFFFFF
+def _power_of_two(r: Reader, x: Number) -> tuple[Number, Number, Number]:
+    """Return the exponent of 2**x, and its significand in two parts, of which the first is in units
+    of 2**-28 and the second, to be added, in units of 2**-36; for |x| < 2**9."""
+    whole, fraction = r.parts(x & 0x7FFFFFFF, 29)
     # The ones' complement: negative integers are approached from below.
-    exponent = r.where(negative, -1 - whole, whole)
-    fraction = r.where(negative, 0x1FFFFFFF - fraction, fraction)
-    c0, c1, c2, c3 = r.row(EXP, fraction >> 24)
+    ones = x >> 31
+    fraction = fraction ^ (ones & 0x1FFFFFFF)
+    c0, c1, c2, c3 = r.row(_EXP, fraction >> 24)
     t = fraction & 0xFFFFFF
-    p = c1 * t
-    linear = r.where(p >= 1 << 47, _to_even(p, 24), _to_even(p, 23) >> 1)
-    inner = _to_even((c2 << 7) + c3 * (t >> 6), 7)
-    square = ((t >> 6) * (t >> 6)) >> 12
-    return exponent, ((c0 + linear) << 8) + _to_24_bits(r, inner * square)
+    linear = r.kept(c1, t, 23) >> 1
+    inner = _to_even(c2 + c3 * (t >> 6), 7)
+    quadratic = r.kept(inner, r.cut(t >> 6, t >> 6, 12), 23)
+    return whole ^ ones, c0 + linear, quadratic
 
 
 def power_of_two(r: Reader, x: Number) -> Number:
     """v_exp_f32: results below 2**-126 become 0."""
-    magnitude, negative = x & 0x7FFFFFFF, (x & _SIGN) != 0
-    exponent, significand = _power_of_two(r, x)
-    result = ((exponent + 126) << 23) + _to_even(significand, 13)
-    result = r.where(result >= _INFINITY, _INFINITY, result)
-    result = r.where(result < _SMALLEST_NORMAL, 0, result)
-    # From 128 on, and below 2**-24.
-    result = r.where(magnitude >= 0x43000000, r.where(negative, 0, _INFINITY), result)
-    return _with_nans(r, x, magnitude, r.where(magnitude < 0x33800000, _ONE, result))
+    magnitude = x & 0x7FFFFFFF
+    exponent, high, low = _power_of_two(r, x)
+    result = ((exponent + 126) << 23) + _sum_to_even(r, high, low, 8, 13)
+
+    def special() -> Number:
+        found = r.where(result < _SMALLEST_NORMAL, 0, result)
+        found = r.where(magnitude >= 0x43000000, r.where(x < 0, 0, _INFINITY), found)
+        return _with_nans(r, x, r.where(magnitude < 0x33800000, _ONE, found))
+
+    # Below 2**-24, and from 126 on.
+    return r.rarely((magnitude < 0x33800000) | (magnitude >= 0x42FC0000), result, special)
 
 
 def power_of_two_half(r: Reader, x: Number) -> Number:
     """v_exp_f16 of a half as float: the significand is rounded once, to a half."""
-    magnitude, negative = x & 0x7FFFFFFF, (x & _SIGN) != 0
-    exponent, significand = _power_of_two(r, x)
-    subnormal = r.limited(-14 - exponent, 0, 12)
-    shift = 26 + subnormal
-    rounded = _to_even(significand, shift, (r.power(shift) >> 1) - 1)
-    result = (r.limited(exponent + 14, 0, 31) << 10) + rounded
-    result = r.where(result > 0x7C00, 0x7C00, result)
-    result = r.where(magnitude >= 0x42000000, r.where(negative, 0, 0x7C00), result)
-    result = r.where(magnitude < 0x33800000, 0x3C00, result)
-    nan = ((x >> 16) & 0x8000) | 0x7E00 | ((x >> 13) & 0x3FF)
-    return r.where(magnitude > _INFINITY, nan, result)
+    magnitude = x & 0x7FFFFFFF
+    exponent, high, low = _power_of_two(r, x)
+    rounded = _sum_to_even(r, high, low, 8, 26 + r.at_least(r.at_most(-14 - exponent, 12), 0))
+    result = (r.at_least(r.at_most(exponent + 14, 31), 0) << 10) + rounded
+
+    def special() -> Number:
+        found = r.where(result > 0x7C00, 0x7C00, result)
+        found = r.where(magnitude >= 0x42000000, r.where(x < 0, 0, 0x7C00), found)
+        found = r.where(magnitude < 0x33800000, 0x3C00, found)
+        nan = ((x >> 16) & 0x8000) | 0x7E00 | ((x >> 13) & 0x3FF)
+        return r.where(magnitude > _INFINITY, nan, found)
+
+    return r.rarely((magnitude < 0x33800000) | (magnitude >= 0x41700000), result, special)
 
 
 def _float(r: Reader, x: Number, fraction: int | Number, upwards: bool | Condition) -> Number:
-    """Return a positive fixed-point number as a float, rounded down or up.
+    """Return a positive fixed-point number of 24 bits or more as a float, rounded down or up.
 
     fraction: its fraction bits.
     """
     width = r.width(x)
-    beyond = r.limited(width - 24, 0, 40)
+    beyond = width - 24
     if upwards is not False:
-        x = x + (
-            r.power(beyond) - 1 if upwards is True else r.where(upwards, r.power(beyond) - 1, 0)
-        )
-    significand = (x >> beyond) << r.limited(24 - width, 0, 23)
-    return ((width + 125 - fraction) << 23) + significand
+        x = x + r.where(upwards, (1 << beyond) - 1, 0)
+    return ((width + (125 - fraction)) << 23) + (x >> beyond)
 
 
 def logarithm(r: Reader, x: Number) -> Number:
     """v_log_f32, to base 2: subnormal operands are zeros."""
-    magnitude, sign = x & 0x7FFFFFFF, x & _SIGN
-    above, below = x - _ONE, _ONE - x
-    is_above, is_below = (above > 0) & (above < 1 << 18), (below > 0) & (below <= 1 << 18)
-    result = _logarithm_elsewhere(r, x)
-    result = r.where(is_above, _logarithm_above_one(r, r.where(is_above, above, 1)), result)
-    result = r.where(is_below, _logarithm_below_one(r, r.where(is_below, below, 1)), result)
-    result = r.where(magnitude == _INFINITY, _INFINITY, r.where(x == _ONE, 0, result))
-    result = r.where(sign != 0, _NAN, result)
-    result = r.where(magnitude < _SMALLEST_NORMAL, _SIGN | _INFINITY, result)
-    return _with_nans(r, x, magnitude, result)
+    # From 1 - 2**-6 to 1 + 2**-5.
+    near = r.rarely(
+        (x >= 0x3F7C0000) & (x < 0x3F840000),
+        _logarithm_elsewhere(r, x),
+        lambda: _logarithm_near_one(r, x),
+    )
+
+    def special() -> Number:
+        found = r.where(x < 0, _NAN, _INFINITY)
+        found = r.where((x & 0x7FFFFFFF) < _SMALLEST_NORMAL, _SIGN | _INFINITY, found)
+        return _with_nans(r, x, found)
+
+    return r.rarely((x < _SMALLEST_NORMAL) | (x >= _INFINITY), near, special)
 
 
 def _logarithm_elsewhere(r: Reader, x: Number) -> Number:
     t, segment = x & 0x3FFFF, (x >> 18) & 31
-    c0, c1, c2, c3 = r.row(LOG, r.where((segment == 1) & (t >= 0x20000), 32, segment))
-    linear = (c1 * t) >> 16
-    inner = _to_even((c2 << 22) - c3 * (2 * t + 1), 22)
-    quadratic = _to_24_bits(r, inner * ((t * t) >> 12))
-    exponent = ((x & 0x7FFFFFFF) >> 23) - 127
-    value = (exponent << 35) + ((c0 + linear) << 5) - quadratic
-    # Towards minus infinity.
-    negative = value < 0
-    value = r.where(negative, 0 - value, r.where(value == 0, 1, value))
-    return _float(r, value, 35, negative) | r.where(negative, _SIGN, 0)
+    row = r.where((x & 0x7E0000) == 0x60000, 32, segment)
+    c0, c1, c2, c3 = r.row(LOG, row)
+    inner = c2 - r.cut(c3, 2 * t + 1, 22, 1 << 21)
+    quadratic = r.kept(inner, r.cut(t, t, 12), 23)
+    # 30 fraction bits, cut, as the result is.
+    fraction = c0 + r.cut(c1, t, 16) - ((quadratic + 31) >> 5)
+    exponent = (x >> 23) - 127
+    # The magnitude, in two parts: towards minus infinity, that of negative numbers is rounded up.
+    is_negative = exponent < 0
+    whole = exponent ^ (exponent >> 31)
+    fraction = r.where(is_negative, (1 << 30) - fraction, fraction)
+    is_large = whole > 0
+    width = r.width(r.where(is_large, whole, fraction)) - r.where(is_large, 0, 30)
+    dropped = width + 6
+    upwards = r.where(is_negative, (1 << dropped) - 1, 0)
+    significand = (whole << (24 - width)) + ((fraction + upwards) >> dropped)
+    return (((width + 125) << 23) + significand) | (exponent & _SIGN)
 
 
-def _logarithm_above_one(r: Reader, n: Number) -> Number:
-    """n: units of 2**-23 above 1, fewer than 2**18."""
-    row = r.where(n < 1 << 16, 0, r.where(n < 1 << 17, 1, 2))
-    c0, c1, c2, c3 = r.row(LOG_ABOVE_ONE, row)
-    zeros = r.where(row == 0, ((18 - r.width(n)) >> 2) << 2, 0)
-    scaled = n << zeros
-    linear = ((c1 * scaled) >> 13) << 2
-    inner = _to_even((c2 << 22) - c3 * (2 * n + 1), 22)
-    value = c0 + linear - _to_24_bits(r, inner * ((scaled * n) >> 12))
-    return _float(r, value, 35 + zeros, False) + 1
-
-
-def _logarithm_below_one(r: Reader, k: Number) -> Number:
-    """k: units of 2**-24 below 1, at most 2**18."""
-    c0, c1, c2, c3 = r.row(LOG_BELOW_ONE, r.where(k >= 1 << 17, 1, 0))
-    zeros = r.limited(((18 - r.width(k)) >> 2) << 2, 0, 16)
-    low = r.limited(14 - zeros, 0, 14)
-    linear = ((2 * c1 * k) >> low) << low
-    low = r.limited(12 - zeros, 0, 12)
-    square = ((k * k) >> low) << low
-    inner = _to_even((c2 << 22) + c3 * (k - 1), 22)
-    shift = 38 - zeros
-    quadratic = (inner * square + r.power(shift) - 1) >> shift
-    value = 4 * linear + (quadratic << (16 - zeros)) + (c0 << 16)
-    return _float(r, value, 50, True) | _SIGN
+def _logarithm_near_one(r: Reader, x: Number) -> Number:
+    """Return the logarithm of 1 + n 2**-23 or 1 - k 2**-24, of up to 2**18 units."""
+    is_below = x < _ONE
+    distance = r.where(is_below, _ONE - x, x - _ONE)
+    row = r.where(is_below, 3, r.where(distance < 1 << 16, 0, 1))
+    c0, c1, c2, c3 = r.row(LOG_ABOVE_ONE + LOG_BELOW_ONE, row + r.where(distance >= 1 << 17, 1, 0))
+    # The smaller the distance, the more bits.
+    zeros = r.at_least(((18 - r.width(distance)) >> 2) << 2, 0)
+    scaled = distance << zeros
+    linear, square = r.cut(c1, scaled, 13), r.cut(scaled, distance, 12)
+    step = r.cut(c3, r.where(is_below, distance - 1, 2 * distance + 1), 22, 1 << 21)
+    above = c0 + (linear << 2) - r.kept(c2 - step, square, 23)
+    # The sum is rounded up as its quadratic term is.
+    below = linear + r.cut(c2 + step, square, 26, (1 << 26) - 1) + (c0 << zeros)
+    result = _float(r, r.where(is_below, below, above), r.where(is_below, 34, 35) + zeros, is_below)
+    result = r.where(is_below, result | _SIGN, result + 1)
+    return r.where(x == _ONE, 0, result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,88 +378,86 @@ class _Angle:
     quadrant: Number
     # 1 in the second half of the quarter, from whose end it is measured then.
     mirrored: Number
-    # Units of 2**-31 turns from there.
+    # Units of 2**-31 turns from there, less 1 if it is mirrored.
     distance: Number
-    # The segment that it lies in, and how far.
-    segment: Number
-    rest: Number
-    # Whether its value is that of the cosine of this distance.
-    is_cosine: Condition
+    # 16 if its value is that of the cosine of this distance, else 0.
+    is_cosine: Number
 
 
 def _angle(r: Reader, magnitude: Number, cosine: bool) -> _Angle:
-    phase = _fixed_point(r, magnitude, 31) & 0x7FFFFFFF
-    quadrant, within = phase >> 29, phase & 0x1FFFFFFF
-    mirrored = r.where(within >= 1 << 28, 1, 0)
-    distance = r.where(mirrored != 0, (1 << 29) - within, within)
-    is_cosine = ((quadrant & 1) ^ mirrored) != int(cosine)
-    segment = r.limited((distance - mirrored) >> 24, 0, 15)
-    return _Angle(quadrant, mirrored, distance, segment, distance - (segment << 24), is_cosine)
+    # Four times the float: its whole part counts quarters.
+    quadrant, within = r.parts(magnitude + (2 << 23), 29)
+    mirrored = within >> 28
+    distance = within ^ ((0 - mirrored) & 0x1FFFFFFF)
+    is_cosine = ((quadrant ^ mirrored ^ int(cosine)) & 1) << 4
+    return _Angle(quadrant, mirrored, distance, is_cosine)
 
 
 def sine_or_cosine(cosine: bool, r: Reader, x: Number) -> Number:
     """v_sin_f32 and v_cos_f32 of x turns; subnormal operands and results are kept."""
-    magnitude, sign = x & 0x7FFFFFFF, x & _SIGN
-    at_zero = _ONE if cosine else 0
+    magnitude = x & 0x7FFFFFFF
     angle = _angle(r, magnitude, cosine)
-    negative = (angle.quadrant >> 1) ^ ((angle.quadrant & 1) if cosine else sign >> 31)
-    result = _sine_of(r, angle) | r.where(negative != 0, _SIGN, 0)
-    result = r.where(angle.is_cosine | (angle.distance != 0), result, 0)
-    # From 2**23 on, all are whole turns.
-    result = r.where(magnitude >= 0x4B000000, at_zero, result)
+    sign = ((angle.quadrant << 30) ^ ((angle.quadrant << 31) if cosine else x)) & _SIGN
+    result = _sine_of(r, angle) | sign
+
+    def special() -> Number:
+        at_zero = _ONE if cosine else 0
+        found = r.where((angle.is_cosine != 0) & (angle.distance < 46592), _ONE | sign, result)
+        is_zero = (angle.is_cosine == 0) & (angle.distance + angle.mirrored == 0)
+        # From 2**23 on, all are whole turns.
+        found = r.where(is_zero, 0, r.where(magnitude >= 0x4B000000, at_zero, found))
+        if not cosine:
+            found = r.where(magnitude < 0x39C00000, r.product(x, _TWO_PI), found)
+        found = r.where(magnitude == 0, at_zero if cosine else x, found)
+        return _with_nans(r, x, r.where(magnitude == _INFINITY, _NAN, found))
+
+    is_special = (magnitude >= 0x4B000000) | (
+        angle.distance < r.where(angle.is_cosine != 0, 46592, 1)
+    )
     if not cosine:
-        result = r.where(magnitude < 0x39C00000, r.product(x, _TWO_PI), result)
-    result = r.where(magnitude == 0, at_zero | (0 if cosine else sign), result)
-    return _with_nans(r, x, magnitude, r.where(magnitude == _INFINITY, _NAN, result))
+        is_special = is_special | (magnitude < 0x39C00000)
+    return r.rarely(is_special, result, special)
+
+
+# Slopes and cubic terms without sign, which only cosines have. Their segments are measured from the
+# end: a step of the cubic coefficient belongs to the quadratic one.
+_SINE_AND_COSINE = tuple(
+    (c0 << 3, abs(c1), (0 - c2 - max(c3, 0)) << 7, abs(c3)) for c0, c1, c2, c3 in SINE_AND_COSINE
+)
 
 
 def _sine_of(r: Reader, angle: _Angle) -> Number:
     """Return the sine or cosine of a distance, without sign."""
-    c0, c1, c2, c3 = r.row(SINE_AND_COSINE, angle.segment + r.where(angle.is_cosine, 16, 0))
-    within = angle.rest - angle.mirrored
-    # With a cubic coefficient above 0, the segment is measured from its end.
-    rises = c3 > 0
-    k = r.where(rises, (1 << 24) - 1 - within, within) & ~63
-    start = r.where(rises, c2 + c3, c2) << 24
-    inner = _to_even(r.where(rises, c3 * k, 0 - c3 * k) - start, 17)
-    top = within >> 7
-    coarse = _coarse(r, (c0, c1), inner * ((top * top) >> 10), within)
-    fine = _fine(r, (c0, c1), inner, angle)
-    result = r.where(angle.is_cosine | (angle.segment > 1), coarse, fine)
-    near_one = angle.is_cosine & (angle.distance - angle.mirrored < 46592)
-    return r.where(near_one, _ONE, result)
+    row, within = (angle.distance >> 24) + angle.is_cosine, angle.distance & 0xFFFFFF
+    c0, c1, c2, c3 = r.row(_SINE_AND_COSINE, row)
+    falls = angle.is_cosine != 0
+    k = r.where(falls, within ^ 0xFFFFFF, within) >> 6
+    inner = _to_even(c3 * k, 11) + c2
+    quadratic = r.kept(inner, r.square(within >> 7, 10), 23)
+    linear = r.kept(c1, r.at_most((within + 8) >> 4, (1 << 20) - 1) << 4, 21)
+    value = c0 + r.where(falls, 0 - linear, linear) - (((quadratic + 63) >> 6) << 1)
+    coarse = _float(r, value, 29, False)
+    return r.rarely(row < 2, coarse, lambda: _fine(r, (c0, c1), inner, row == 0, angle))
 
 
-def _coarse(r: Reader, first: tuple[Number, Number], product: Number, within: Number) -> Number:
-    c0, c1 = first
-    place = r.limited((within + 8) >> 4, 0, (1 << 20) - 1) << 4
-    p = r.where(c1 < 0, 0 - c1, c1) * place
-    linear = r.where(p >= 1 << 45, _to_even(p, 22) << 1, _to_even(p, 21))
-    linear = r.where(c1 < 0, 0 - linear, linear)
-    bias = r.where(product >= 1 << 47, 1 << 23, 1 << 22)
-    quadratic = r.where(product <= bias, 0, (product - bias + (1 << 29) - 1) >> 29)
-    value = (c0 << 3) + linear - 2 * quadratic
-    return _float(r, r.where(value > 0, value, 1), 29, False)
-
-
-def _fine(r: Reader, coefficients: tuple[Number, Number], inner: Number, angle: _Angle) -> Number:
+def _fine(
+    r: Reader, first: tuple[Number, Number], inner: Number, is_first: Condition, angle: _Angle
+) -> Number:
     """Return the sine in its first two segments, with more bits the smaller it is."""
-    c0, c1 = coefficients
-    is_first, rest = angle.segment == 0, angle.rest
-    within = rest - angle.mirrored
-    width = r.width(r.where(rest > 0, rest, 1))
-    zeros = r.where(is_first, r.limited(((24 - width) >> 2) << 2, 0, 20), 0)
-    scale = r.where(is_first, r.limited(((25 - width) >> 2) << 2, 0, 24), 0)
-    at_step = (angle.mirrored != 0) & (((rest << zeros) & 0xFFFFF) == 0)
-    place = (rest << scale) - r.where(at_step, 1, 0)
-    second = r.limited((within + 2) >> 2, 0, (1 << 22) - 1) << 2
-    linear = r.where(is_first, (c1 * place) >> (18 + scale - zeros), ((c1 * second) >> 20) << 2)
-    low = r.limited(10 - zeros, 0, 10)
-    top = within >> 7
-    shift = 33 - zeros - low
-    quadratic = _to_even(inner * ((top * top) >> low), shift, (r.power(shift) >> 1) - 1)
-    value = (c0 << (8 + zeros)) + (linear << 2) - quadratic
-    return _float(r, r.where(value > 0, value, 1), 34 + zeros, False)
+    c0, c1 = first
+    within = angle.distance & 0xFFFFFF
+    rest = within + angle.mirrored
+    width = r.width(rest)
+    zeros = r.where(is_first, r.at_least(24 - width, 0) & ~3, 0)
+    scaled = rest << zeros
+    step = r.where(scaled < 1 << 21, angle.mirrored, angle.mirrored << 4)
+    first = (scaled << 4) - r.where((scaled & 0xFFFFF) == 0, step, 0)
+    second = r.at_most((within + 2) >> 2, (1 << 22) - 1) << 4
+    linear = r.cut(c1, r.where(is_first, first, second), 22)
+    quadratic = r.kept(inner, r.square((within >> 7) << (zeros >> 1), 10), 23)
+    # Of the first segment the constant is 0.
+    value = (c0 << 5) + (linear << r.where(is_first, 2, 4)) - quadratic
+    return _float(r, value, 34 + zeros, False)
 
 
 def sine(r: Reader, x: Number) -> Number:

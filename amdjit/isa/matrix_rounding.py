@@ -209,6 +209,13 @@ class GridRule:
         """The bits of every NaN as f32, None if they differ."""
         return self.specials.canonical
 
+    def members(self, count: int) -> list[slice]:
+        """Return which of a step's products make each group."""
+        if self.groups == "even and odd":
+            return [slice(first, None, 2) for first in range(min(2, count))]
+        size = min(self.group, count)
+        return [slice(first, first + size) for first in range(0, count, size)]
+
 
 @dataclass(frozen=True)
 class RoundedRule:

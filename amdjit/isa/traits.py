@@ -271,7 +271,9 @@ class Timing(Enum):
     PSEUDO_SCALAR = "pseudo-scalar transcendental"
     DOUBLE = "64-bit floats"
     MATRIX_WIDE = "matrix product of 16-bit elements"
-    MATRIX_NARROW = "matrix product of 8- and 4-bit elements"
+    MATRIX_NARROW = "matrix product of 8-bit elements"
+    MATRIX_FOUR_BITS = "matrix product of 4-bit elements"
+    MATRIX_BLOCKS = "MFMA"  # as many passes as its product says (`BlockProduct.passes`)
     SALU = "scalar ALU"
     SALU_MULTIPLY = "scalar multiplication"
     SALU_MULTIPLY_64 = "scalar multiplication of 64 bits"

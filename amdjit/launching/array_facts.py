@@ -17,18 +17,18 @@ _SMALL_ARRAY_BYTES = 2**31
 
 
 class ArrayFacts(NamedTuple):
-    """What a launch needs to know of an array. It never changes, so the array caches it.
-
-    type: as if the array shared no memory with others; None if kernels cannot take the array, or if
-    it has no elements. Equal types are one object, so that they can be compared by identity. low,
-    high: the addresses that its elements span. steps: its strides in elements, empty for a
-    contiguous array.
-    """
+    """What a launch needs to know about an array. It never changes, so the array caches it."""
 
     type: Array | None
+    """The type of the array if it shares no memory with other arrays; None if kernels cannot take
+    it, or if it has no elements. Equal types are one object, so that they can be compared by
+    identity."""
     low: int
+    """The first address that its elements span."""
     high: int
+    """The end of the addresses that its elements span."""
     steps: tuple[int, ...]
+    """Its strides in elements; empty for a contiguous array."""
 
 
 def facts_of(array: DeviceArray) -> ArrayFacts:

@@ -24,12 +24,10 @@ __all__ = ["CompiledBundle", "bundled_targets"]
 
 @dataclass(frozen=True, eq=False)
 class CompiledBundle(Mapping[str, CompiledKernel]):
-    """A kernel compiled for several targets, by their ids: `bundle["gfx1201"]`.
-
-    members: the compiled kernels, in the order of the targets.
-    """
+    """A kernel compiled for several targets, by their ids: `bundle["gfx1201"]`."""
 
     members: tuple[CompiledKernel, ...]
+    """The compiled kernels, in the order of the targets."""
 
     @property
     def name(self) -> str:

@@ -172,7 +172,7 @@ def _device_signature(name: str, given: Any) -> CallSignature:
 
 
 def parameter_types(kernel: str, signature: Any, is_kernel: bool = True) -> tuple[Any, ...]:
-    """Return the types of a signature's parameters; OptionError if it is no signature, or has a
+    """Return the types of a signature's parameters; OptionError if it is not a signature, or has a
     result."""
     if isinstance(signature, str):
         if not is_signature_text(signature):
@@ -196,7 +196,7 @@ def parameter_types(kernel: str, signature: Any, is_kernel: bool = True) -> tupl
 
 
 def parameter_type(kernel: str, given: Any) -> Type:
-    """Return the type of a parameter in a signature; OptionError if it is no type."""
+    """Return the type of a parameter in a signature; OptionError if it is not a type."""
     if isinstance(given, str):
         given = parse_type(given)
     if isinstance(given, ComplexElement):
@@ -213,7 +213,7 @@ def parameter_type(kernel: str, given: Any) -> Type:
             return scalar
     record = type_of_record(given)
     if record is None:
-        raise OptionError(f"{kernel}: {given!r} in a signature is no type of an argument")
+        raise OptionError(f"{kernel}: {given!r} in a signature is not a type of an argument")
     return record
 
 

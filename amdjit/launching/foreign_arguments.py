@@ -22,14 +22,13 @@ __all__ = ["Order", "adopted", "borrowed", "own_stream"]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Streams of other libraries that a launch is synchronised with.
-
-    before: the launch waits for their work. after: their later work waits for the launch.
-    """
+    """Streams of other libraries that a launch is synchronised with."""
 
     device: Device
     before: tuple[Any, ...]
+    """Streams for whose work the launch waits."""
     after: tuple[Any, ...]
+    """Streams whose later work waits for the launch."""
 
     def wait(self, handle: Any) -> None:
         """Make the stream of the launch wait for the work that is queued in the others."""

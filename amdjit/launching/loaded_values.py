@@ -76,7 +76,7 @@ def _pointer(value: Any, device: Device) -> int:
         return value.address
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         if not 0 <= value < 1 << 64:
-            raise LaunchError(f"is a pointer: {value} is no address")
+            raise LaunchError(f"is a pointer: {value} is not an address")
         return int(value)
     if isinstance(value, np.ndarray):
         raise LaunchError(

@@ -59,11 +59,13 @@ class GivenOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """Another name for options. meaning: for the reference. options: makes them of its value."""
+    """Another name for options."""
 
     name: str
     meaning: str
+    """What the name means, for the reference."""
     options: Callable[[Any], dict[str, object]]
+    """Makes the options from the value of the name."""
 
 
 def spelled_out(options: Mapping[str, object]) -> dict[str, object]:
@@ -225,7 +227,7 @@ SPELLINGS: tuple[Spelling, ...] = (
         _debug,
     ),
     Spelling("boundscheck", "`bounds_check=`", _boundscheck),
-    Spelling("fastmath", "also any collection of flags; `fast` stands for all", _fastmath),
+    Spelling("fastmath", "also any collection of flags; `fast` means all of them", _fastmath),
     Spelling("inline", '"always" is True, "never" leaves it to each function', _inline),
     Spelling("forceinline", "True is `inline=True`", _forceinline),
     Spelling("cache", "compiled code is always kept on disk, see AMDJIT_CACHE_DIR", _cache),

@@ -25,12 +25,12 @@ __all__ = ["NO_ARRAYS", "OutsideArrays", "found_arrays", "sharing_memory"]
 
 @dataclass(frozen=True, slots=True)
 class OutsideArrays:
-    """The arrays that a launch found outside the kernel. written: whether the kernel may write
-    each."""
+    """The arrays that a launch found outside the kernel."""
 
     names: tuple[str, ...] = ()
     arrays: tuple[DeviceArray, ...] = ()
     written: tuple[bool, ...] = ()
+    """For each array, whether the kernel may write it."""
 
 
 NO_ARRAYS = OutsideArrays()

@@ -298,8 +298,8 @@ def _specialised(
     """Return the types of a launch's arguments, its specialisation, the values to pass to that, and
     the arrays that it reads from outside.
 
-    These may share memory with arguments that were taken for distinct, which only the
-    specialisation tells: then it is another one.
+    These may share memory with arguments that were assumed to be distinct. Only the specialisation
+    tells that; then another specialisation is used.
     """
     loaded, values = _loaded(specialisations, device, leaves, types, staged)
     outside = found_arrays(loaded.compiled, device)

@@ -154,7 +154,7 @@ class LauncherCache(Generic[Launcher, ForAll]):
     """The launchers of one kernel by what is between the brackets of `kernel[...]`.
 
     It stores only launchers whose grid and block consist of Python's own integers: 1, 1.0 and True
-    are the same key of a dict, but 1.0 is no valid extent.
+    are the same key of a dict, but 1.0 is not a valid extent.
     """
 
     def __init__(

@@ -77,11 +77,14 @@ class NotQuickError(Exception):
 
 @dataclass(slots=True)
 class Source:
-    """A function in the making. names: what its text refers to. conditions: all must hold."""
+    """A function whose source is being written."""
 
     names: dict[str, Any] = field(default_factory=dict)
+    """The objects to which its text refers, by name."""
     before: list[str] = field(default_factory=list)
+    """Lines that come before the conditions."""
     conditions: list[str] = field(default_factory=list)
+    """Conditions, all of which must be true."""
 
     def name(self, value: object) -> str:
         """Return a name for an object."""
@@ -105,8 +108,8 @@ def pack_source(
     """Return the text of `pack(slot, device, v0, v1, ...)` and the objects that it refers to.
 
     names, annotations, values, kinds: of a call's arguments, in order. kernel, uses, packer, reads:
-    of its specialisation. outside: the arrays that it found by itself. NotQuickError for calls that
-    are not recognised cheaply.
+    of its specialisation. outside: the arrays outside the kernel that it reads. NotQuickError for
+    calls that are not recognised cheaply.
     """
     source = Source()
     places = [f"v{i}" for i in range(len(values))]

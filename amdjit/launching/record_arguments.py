@@ -31,25 +31,26 @@ Argument = Type | CompileTime
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How an argument was flattened: its parts, each None for a single value."""
+    """How an argument was flattened."""
 
     structure: Structure | None
+    """The structure that names the parts, if there is one."""
     parts: tuple[Shape | None, ...]
+    """The shape of each part; None for a single value."""
 
 
 @dataclass(slots=True)
 class Leaves:
-    """The single values of a launch's arguments, in order.
-
-    inside: whether the value comes from a record, which may also hold objects that are known when
-    compiling. shapes: one for each argument, None for a single value.
-    """
+    """The single values of a launch's arguments, in order."""
 
     names: list[str] = field(default_factory=list)
     annotations: list[Annotation] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
     inside: list[bool] = field(default_factory=list)
+    """For each value, whether it comes from a record, which may also hold objects that are known
+    when compiling."""
     shapes: list[Shape | None] = field(default_factory=list)
+    """The shape of each argument; None for a single value."""
 
     @property
     def by_value(self) -> set[int]:

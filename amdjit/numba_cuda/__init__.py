@@ -1,9 +1,9 @@
 """Numba's CUDA programs on amdjit: `from amdjit import numba_cuda as cuda`.
 
-The names of `numba.cuda` stand here for what amdjit has, so that most programs run unchanged:
-docs/numba_cuda.md. Kernels are typed as Numba types them, with `typing="numba"`.
+It has the names of `numba.cuda` for what amdjit has, so that most programs run unchanged:
+docs/numba_cuda.md. Kernels follow Numba's typing rules, with `typing="numba"`.
 
-Start reading at `jit.py`. `functions/` holds what kernels call; the other modules are the host's:
+Start reading at `jit.py`. `functions/` has what kernels call. The other modules are for the host:
 `types`, `arrays`, `streams`, `device_facts`, and `vectorised` and `generalised` for functions of
 numbers.
 """
@@ -48,7 +48,7 @@ from amdjit.numba_cuda.vectorised import Reduce as Reduce
 from amdjit.numba_cuda.vectorised import reduce as reduce
 from amdjit.numba_cuda.vectorised import vectorize as vectorize
 
-if not TYPE_CHECKING:  # which would take every name for one of the module's
+if not TYPE_CHECKING:  # type checkers would accept every name as one of the module
 
     def __getattr__(name: str) -> Any:
         found = vectors.constructor(name) or stand_in(name)

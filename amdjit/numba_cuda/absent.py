@@ -1,4 +1,5 @@
-"""Names of `numba.cuda` that have no meaning on an AMD GPU: they exist, and their use says why."""
+"""Names of `numba.cuda` that have no meaning on an AMD GPU. They exist, and using one says why it
+does not work."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ __all__ = ["ABSENT", "AbsentError", "refused", "stand_in"]
 
 
 class AbsentError(LaunchError, NotImplementedError):
-    """Something of CUDA's was used that an AMD GPU does not have."""
+    """The program used something of CUDA's that an AMD GPU does not have."""
 
 
 _PTX = "PTX is NVIDIA's assembly language, which an AMD GPU does not run"
@@ -56,7 +57,7 @@ ABSENT = MappingProxyType(
         ),
     }
 )  # fmt: skip
-"""The reason, and what to do instead, by name."""
+"""For each name, the reason and what to do instead."""
 
 
 def refused(name: str, *arguments: Any, **keywords: Any) -> NoReturn:
@@ -66,7 +67,7 @@ def refused(name: str, *arguments: Any, **keywords: Any) -> NoReturn:
 
 
 class _Refusing(type):
-    """The class of names whose use, as a function or as a base class, is refused."""
+    """The class of names that are refused when they are used, as a function or as a base class."""
 
     def __call__(cls, *arguments: Any, **keywords: Any) -> NoReturn:
         refused(cls.__name__)
@@ -79,7 +80,7 @@ class _Refusing(type):
 
 @functools.cache
 def stand_in(name: str) -> Any:
-    """Return what stands for a name; None if it is not one of these."""
+    """Return the object that stands for an absent name; None for other names."""
     if name not in ABSENT:
         return None
     return _Refusing(name, (), {"__doc__": f"Not on an AMD GPU: {ABSENT[name][0]}."})

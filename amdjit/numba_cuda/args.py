@@ -1,6 +1,7 @@
-"""Hints of arguments: `In`, `Out` and `InOut` say which copies of a host array a launch makes.
+"""Hints for arguments: `In`, `Out` and `InOut` say which copies of a host array a launch makes.
 
-Without a hint a launch copies what it needs: to the device, and back what the kernel writes.
+Without a hint, a launch makes the copies that it needs: to the device, and back if the kernel
+writes the array.
 """
 
 from __future__ import annotations
@@ -31,23 +32,22 @@ class ArgHint:
         self.value = value
 
     def to_device(self, retr: Finish, stream: Any = 0) -> Any:
-        """Return what to launch with. What has to be done after the launch is appended to
-        `retr`, as functions without parameters."""
+        """Return what to launch with. Functions to call after the launch are appended to `retr`."""
         raise NotImplementedError
 
 
 class In(ArgHint):
-    """A host array whose contents the kernel gets, and that stays as it is."""
+    """A host array that is only copied to the device, and not changed."""
 
     def to_device(self, retr: Finish, stream: Any = 0) -> Any:
-        """Return a copy on the device; of a record a copy."""
+        """Return a copy on the device; for a record, a copy of it."""
         if isinstance(self.value, np.void):
             return self.value.copy()
         return to_device(self.value, stream) if _is_on_host(self.value) else self.value
 
 
 class Out(ArgHint):
-    """A host array that gets what the kernel leaves on the device, where nothing was before."""
+    """A host array that is only copied back, from device memory of arbitrary contents."""
 
     def to_device(self, retr: Finish, stream: Any = 0) -> Any:
         """Return an array of arbitrary contents, which is copied back after the launch."""
@@ -65,7 +65,7 @@ class Out(ArgHint):
 
 
 class InOut(ArgHint):
-    """A host array that is copied both ways, as without a hint."""
+    """A host array that is copied in both directions, as without a hint."""
 
     def to_device(self, retr: Finish, stream: Any = 0) -> Any:
         """Return the array."""
@@ -84,7 +84,8 @@ def _is_on_host(value: Any) -> bool:
 def with_hints(
     launch: Callable[..., Any], arguments: Sequence[Any], stream: Any, finish: Finish
 ) -> None:
-    """Launch with what the hints among the arguments say, then do what is to be finished."""
+    """Launch as the hints among the arguments say, then call the functions that finish the
+    launch."""
     stream = 0 if stream is None else stream
     launch(
         *(
@@ -104,7 +105,7 @@ def _has_hints(arguments: Sequence[Any]) -> bool:
     return any(isinstance(each, ArgHint) or is_marked(each) for each in arguments)
 
 
-# Quick launches know no hints, so that such calls come here.
+# Quick launches do not know hints, so such calls come here.
 
 
 class HintedLauncher(Launcher):

@@ -1,4 +1,4 @@
-"""Arrays on the device and host memory for it, under Numba's names."""
+"""Arrays on the device, and host memory for them, under Numba's names."""
 
 from __future__ import annotations
 
@@ -23,19 +23,17 @@ from amdjit.runtime.strides import contiguous_strides
 
 @dataclass(frozen=True, repr=False, eq=False)
 class EmulatorMark:
-    """Stands as the mask of an array's CUDA array interface where its memory is the emulator's.
-
-    array: whose memory it is.
-    """
+    """The mask in an array's CUDA array interface if its memory is the emulator's."""
 
     array: Any
+    """The array that has the memory."""
 
     def __repr__(self) -> str:
         return f"<memory of {self.array.device.name}, which no GPU reads>"
 
 
 class DeviceNDArray(DeviceArray):
-    """A device array with the methods that Numba's have."""
+    """A device array with the methods that Numba's arrays have."""
 
     __slots__ = ()
 
@@ -60,7 +58,7 @@ class DeviceNDArray(DeviceArray):
 
     @property
     def gpu_data(self) -> DeviceNDArray:
-        """What holds the memory: the array."""
+        """The owner of the memory: the array itself."""
         return self
 
     @property
@@ -72,9 +70,9 @@ class DeviceNDArray(DeviceArray):
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """The CUDA array interface, version 3.
 
-        Memory of the emulator is the host's, which no library may take for a GPU's: there `mask` is
-        an `EmulatorMark`, and consumers of the interface have to refuse a mask that they cannot
-        read.
+        Memory of the emulator is host memory, which no library may use as GPU memory. Its `mask` is
+        therefore an `EmulatorMark`: consumers of the interface have to refuse a mask that they
+        cannot read.
         """
         if self.device.dlpack_device[0] != CPU:
             return super().__cuda_array_interface__
@@ -93,8 +91,8 @@ class DeviceNDArray(DeviceArray):
         refused("get_ipc_handle")
 
     def squeeze(self, axis: Any = None, stream: Any = 0) -> Any:
-        """Return a view without the axes of one element, or without those of `axis`; ValueError if
-        one of these has more."""
+        """Return a view without the axes of one element, or without those in `axis`; ValueError if
+        one of these has more elements."""
         chosen = range(self.ndim) if axis is None else np.atleast_1d(axis) % max(self.ndim, 1)
         dropped = {int(a) for a in chosen if axis is not None or self.shape[a] == 1}
         if any(self.shape[a] != 1 for a in dropped):
@@ -105,7 +103,8 @@ class DeviceNDArray(DeviceArray):
         )
 
     def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
-        """Iterate over the first axis: numbers on the host, views of the other axes, records."""
+        """Iterate over the first axis: yield numbers on the host, views of the other axes, or
+        records."""
         if self.ndim == 0:
             raise TypeError("iteration over a 0-d array")
         if self.ndim == 1 and self.dtype.names is None:
@@ -135,7 +134,7 @@ class DeviceNDArray(DeviceArray):
         return 0
 
     def transpose(self, axes: Any = None) -> Any:
-        """Return a view with the axes in another order; ValueError if they are not all axes."""
+        """Return a view with the axes in another order; ValueError if some axes are missing."""
         axes = tuple(range(self.ndim))[::-1] if axes is None else tuple(axes)
         if sorted(axes) != list(range(self.ndim)):
             raise ValueError(f"invalid axes list {axes} for an array of {self.ndim} axes")
@@ -144,19 +143,20 @@ class DeviceNDArray(DeviceArray):
         )
 
     def ravel(self, order: str = "C", stream: Any = 0) -> Any:
-        """Return the elements along one axis, in C or Fortran order, or with "A" as they lie: a
-        view if they lie so, else a copy."""
+        """Return the elements along one axis, in C or Fortran order, or with "A" in their order in
+        memory. The result is a view if the elements are adjacent in that order, else a copy."""
         return super(DeviceNDArray, self.T if self._reads_as(order) == "F" else self).ravel()
 
     def reshape(self, *shape: Any, order: str = "C") -> Any:
-        """Return a view of another shape; ValueError if the elements do not lie in this order."""
+        """Return a view of another shape; ValueError if the elements are not in this order in
+        memory."""
         if self._reads_as(order) == "C":
             return super().reshape(*shape)
         wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
         return super(DeviceNDArray, self.T).reshape(tuple(wanted[::-1])).T
 
     def _reads_as(self, order: str) -> str:
-        """Return C or F for an order by NumPy's letters."""
+        """Return C or F for an order in NumPy's letters."""
         if order not in ("C", "F", "A"):
             raise ValueError(f'order={order!r}: give "C", "F" or "A"')
         if order == "A":
@@ -188,7 +188,7 @@ class DeviceNDArray(DeviceArray):
         super().__getitem__(key).assign(value)
 
     def _as_value(self) -> Any:
-        """Return the only element: a number as it is on the host, a record by reference."""
+        """Return the only element: a number as a value on the host, a record by reference."""
         if self.dtype.names is None:
             return self.copy_to_host()[()]
         parts = self.shape, self.dtype, self.strides, self._owner
@@ -198,7 +198,7 @@ class DeviceNDArray(DeviceArray):
 class DeviceRecord(DeviceNDArray):
     """A record on the device: `record["x"]` reads a field, `record["x"] = 1` writes to it.
 
-    A field that is an array or a record is one on the device, too.
+    A field that is an array or a record is also one on the device.
     """
 
     __slots__ = ()
@@ -230,14 +230,14 @@ class DeviceRecord(DeviceNDArray):
 
 
 def numba_array(array: Any) -> DeviceNDArray:
-    """Return an array with Numba's methods over the memory of one of amdjit's."""
+    """Return an array with Numba's methods over the memory of an amdjit array."""
     return DeviceNDArray(
         array.device, array.address, array.shape, array.dtype, array.strides, array._owner
     )
 
 
 def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> Any:
-    """Return a copy on the device, or in `to`."""
+    """Return a copy on the device, or copy to the array `to`."""
     if to is not None:
         if copy:
             to.copy_to_device(obj, stream)
@@ -269,8 +269,8 @@ def _dtype(dtype: Any) -> Any:
 
 
 def _with_strides(shape: Any, dtype: np.dtype[Any], strides: tuple[int, ...]) -> Any:
-    """Return an array with strides: a view of one whose axes lie in the order of these, the last
-    the closest."""
+    """Return an array with these strides: a view of an array whose axes are in the order of the
+    strides, the smallest one last."""
     order = sorted(range(len(shape)), key=lambda axis: -strides[axis])
     whole = device_array(tuple(shape[axis] for axis in order), dtype)
     made = whole.transpose(tuple(np.argsort(order))) if order else whole
@@ -280,8 +280,8 @@ def _with_strides(shape: Any, dtype: np.dtype[Any], strides: tuple[int, ...]) ->
 
 
 def like_strides(ary: Any) -> tuple[int, ...] | None:
-    """Return the strides of a new array like one: its axes in the same order, without gaps. None
-    for C and Fortran order, as Numba's `_contiguous_strides_like_array`."""
+    """Return the strides of a new array like another one: its axes are in the same order, without
+    gaps. None for C and Fortran order, as in Numba's `_contiguous_strides_like_array`."""
     if ary.ndim <= 1 or ary.flags["C_CONTIGUOUS"] or ary.flags["F_CONTIGUOUS"]:
         return None
     strides, step = [0] * ary.ndim, np.dtype(ary.dtype).itemsize
@@ -356,13 +356,13 @@ def _order_of(ary: Any) -> str:
 
 @contextlib.contextmanager
 def pinned(*arrays: Any) -> Any:
-    """Take arrays that are in pageable memory as they are: copies of them take no promise."""
+    """Do nothing to arrays in pageable memory: copies of them need no pinning."""
     yield
 
 
 @contextlib.contextmanager
 def mapped(*arrays: Any, stream: Any = 0) -> Iterator[Any]:
-    """Give the device NumPy arrays for the time of a block: arrays with their contents, which are
+    """Make NumPy arrays available on the device for a block: arrays with their contents, which are
     copied back at its end."""
     made = [to_device(each, stream) for each in arrays]
     try:
@@ -388,7 +388,7 @@ def as_cuda_array(obj: Any, sync: bool = True) -> Any:
 
 
 def is_marked(obj: Any) -> bool:
-    """Whether an object is not an array itself, and describes memory of the emulator."""
+    """Whether an object is not an array itself, but describes memory of the emulator."""
     if isinstance(obj, (runtime_arrays.DeviceArray, np.ndarray, np.generic, int, float, tuple)):
         return False
     interface = getattr(obj, "__cuda_array_interface__", None)
@@ -396,8 +396,8 @@ def is_marked(obj: Any) -> bool:
 
 
 def from_cuda_array_interface(desc: Any, owner: Any = None, sync: bool = True) -> Any:
-    """Return an array over memory that a CUDA array interface describes; NotImplementedError for
-    one with a mask. owner: whose memory it is."""
+    """Return an array over memory that a CUDA array interface describes; NotImplementedError if it
+    has a mask. owner: the owner of the memory."""
     mark = desc.get("mask")
     if mark is not None and not isinstance(mark, EmulatorMark):
         raise NotImplementedError("Masked arrays are not supported")
@@ -411,7 +411,7 @@ def from_cuda_array_interface(desc: Any, owner: Any = None, sync: bool = True) -
 
 
 class _Described:
-    """An object with a CUDA array interface, over an owner's memory."""
+    """An object with a CUDA array interface over the memory of an owner."""
 
     def __init__(self, interface: Any, owner: Any) -> None:
         self.__cuda_array_interface__, self._owner = interface, owner

@@ -1,4 +1,4 @@
-"""Devices as Numba describes them, and what has no meaning on them."""
+"""Devices as Numba describes them, and functions that have nothing to do on them."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ __all__ = [
 
 
 class Deallocations:
-    """`current_context().deallocations`: always empty, since memory goes with the arrays over
-    it."""
+    """`current_context().deallocations`, which is always empty, because memory is freed with its
+    last array."""
 
     def __len__(self) -> int:
         return 0
@@ -56,9 +56,10 @@ class MemoryInfo(NamedTuple):
     total: int
 
 
-# The last work-item of a grid has a number of 32 bits (`hsa_kernel_dispatch_packet_t.grid_size_x`).
+# The number of the last work-item of a grid must fit 32 bits
+# (`hsa_kernel_dispatch_packet_t.grid_size_x`).
 _MOST_ITEMS = 2**32 - 1
-# Attributes of CUDA's that are the same on all AMD GPUs, in amdjit's hands.
+# CUDA's attributes that are the same on all AMD GPUs, as amdjit uses them.
 _SAME_ON_ALL = MappingProxyType(
     {
         **dict.fromkeys(
@@ -104,7 +105,8 @@ class CudaDevice:
         self.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = target.lds_per_workgroup_processor
         simds = target.simds_per_workgroup_processor
         self.MAX_THREADS_PER_MULTIPROCESSOR = target.max_waves * simds * target.wave_size
-        # Registers are counted as CUDA does, one of a lane: those of the file, for all its lanes.
+        # Registers are counted as in CUDA, one for each lane: those of the register file, times its
+        # lanes.
         lanes = 64 if target.wave_size == 64 else 32
         self.MAX_REGISTERS_PER_BLOCK = target.vgpr_file * lanes * simds
         self.MAX_REGISTERS_PER_MULTIPROCESSOR = self.MAX_REGISTERS_PER_BLOCK
@@ -119,16 +121,16 @@ class CudaDevice:
 
     @property
     def uuid(self) -> str:
-        """A name that tells devices apart, in the form of CUDA's."""
+        """A name that distinguishes devices, in CUDA's form."""
         return f"GPU-{uuid5(NAMESPACE_URL, f'amdjit:{self._device.description}:{self.id}')}"
 
     @property
     def memory_manager(self) -> CudaDevice:
-        """What tells the device's memory: the context itself."""
+        """The object that knows the device's memory: the context itself."""
         return self
 
     def get_memory_info(self) -> MemoryInfo:
-        """Return the bytes of memory that are free, and all of them."""
+        """Return how many bytes of memory are free, and how many there are."""
         return MemoryInfo(*self._device.memory_info())
 
     def get_primary_context(self) -> CudaDevice:
@@ -156,7 +158,7 @@ class CudaDevice:
         self._device.synchronize()
 
     def reset(self) -> None:
-        """Wait for all work; memory goes with the arrays over it."""
+        """Wait for all work. Memory is freed with the last array that uses it."""
         self._device.synchronize()
 
     def __enter__(self) -> CudaDevice:
@@ -167,7 +169,7 @@ class CudaDevice:
 
 
 def list_devices() -> list[CudaDevice]:
-    """Return the devices of this process that are of the current one's kind."""
+    """Return the devices of this process that are of the same kind as the current one."""
     current = current_device()
     alike = [each for each in devices() if type(each) is type(current)]
     if "emulator" in current.name:
@@ -214,7 +216,8 @@ def current_context(devnum: int | None = None) -> CudaDevice:
 
 
 def select_device(device_id: int) -> CudaDevice:
-    """Return a device if it is the current one; ValueError for others: `amdjit.use` chooses."""
+    """Return a device if it is the current one; ValueError for others, which `amdjit.use`
+    selects."""
     chosen = gpus[device_id]
     if chosen.name != get_current_device().name:
         raise ValueError(
@@ -225,22 +228,22 @@ def select_device(device_id: int) -> CudaDevice:
 
 
 def close() -> None:
-    """Wait for the device; memory goes with the arrays over it."""
+    """Wait for the device. Memory is freed with the last array that uses it."""
     synchronize()
 
 
 def reset() -> None:
-    """Wait for the device, as `close`."""
+    """Wait for the device, as `close` does."""
     synchronize()
 
 
 def require_context(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function: amdjit opens a device by itself."""
+    """Return the function unchanged: amdjit opens a device by itself."""
     return fn
 
 
 def detect() -> bool:
-    """Print the devices; return whether there is one."""
+    """Print the devices; return whether there are any."""
     found = list_devices()
     print(f"Found {len(found)} CUDA devices")
     for each in found:
@@ -251,34 +254,34 @@ def detect() -> bool:
 
 
 def is_available() -> bool:
-    """Whether kernels can run: always, because there is an emulator."""
+    """Return True: kernels can always run, because there is an emulator."""
     return True
 
 
 def is_float16_supported() -> bool:
-    """Whether kernels compute in f16: always."""
+    """Return True: kernels can always compute in f16."""
     return True
 
 
 def is_bfloat16_supported() -> bool:
-    """Whether kernels compute in bf16: always."""
+    """Return True: kernels can always compute in bf16."""
     return True
 
 
 def is_fp8_supported() -> bool:
-    """Whether kernels convert from and to fp8: always."""
+    """Return True: kernels can always convert from and to fp8."""
     return True
 
 
 class Runtime:
-    """`cuda.runtime`: the runtime library, of which amdjit needs none."""
+    """`cuda.runtime`: the runtime library, which amdjit does not need."""
 
     def get_version(self) -> tuple[int, int]:
         """Return (0, 0): there is no CUDA."""
         return 0, 0
 
     def is_supported_version(self) -> bool:
-        """Whether this version of the runtime is known: always."""
+        """Return True: amdjit works with any version of the runtime."""
         return True
 
 
@@ -286,7 +289,7 @@ runtime = Runtime()
 
 
 def is_supported_version() -> bool:
-    """Whether this version of the runtime is known: amdjit asks for none."""
+    """Return True: amdjit works with any version of the runtime."""
     return True
 
 
@@ -296,19 +299,19 @@ def cuda_error() -> None:
 
 @contextlib.contextmanager
 def defer_cleanup() -> Iterator[None]:
-    """Do nothing around a block: memory is freed with its last array, in the order of the work."""
+    """Do nothing around a block: memory is freed with its last array, in stream order."""
     yield
 
 
 def profile_start() -> None:
-    """Do nothing: `amdjit.profile()` and ROCm's profilers need no mark in the program."""
+    """Do nothing: `amdjit.profile()` and ROCm's profilers need no marker in the program."""
 
 
 def profile_stop() -> None:
-    """Do nothing, as `profile_start`."""
+    """Do nothing, as `profile_start` does."""
 
 
 @contextlib.contextmanager
 def profiling() -> Iterator[None]:
-    """Do nothing around a block, as `profile_start`."""
+    """Do nothing around a block, as `profile_start` does."""
     yield

@@ -1,4 +1,4 @@
-"""Numba's `guvectorize`: functions of arrays that run over further axes in front of their own."""
+"""Numba's `guvectorize`: functions of arrays that run over additional axes before their own."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Axes = tuple[str, ...]
 
 
 class GeneralisedFunction:
-    """A function of arrays, called by one work-item for each index of the axes before its own."""
+    """A function of arrays. One work-item calls it for each index of the axes before its own."""
 
     __name__: str
 
@@ -61,8 +61,8 @@ class GeneralisedFunction:
     def __call__(self, *given: Any, out: Any = None, stream: Any = 0) -> Any:
         """Compute the function; the results are new arrays, or those given after the inputs.
 
-        Without a signature that the arguments convert to safely, NumPy's arrays and numbers are
-        converted to the only one.
+        If there is only one signature, and the arguments do not convert to it safely, NumPy's
+        arrays and numbers are converted anyway.
         """
         count = len(self._inputs)
         given = self._all_given(given, out)
@@ -81,12 +81,12 @@ class GeneralisedFunction:
         return made[0] if len(made) == 1 else tuple(made)
 
     def _all_given(self, given: tuple[Any, ...], out: Any) -> tuple[Any, ...]:
-        """Return the inputs and, if there are any, the arrays for results."""
+        """Return the inputs and, if they are given, the arrays for results."""
         count, most = len(self._inputs), len(self._inputs) + len(self._outputs)
         if out is not None:
             if len(given) == most:
                 raise ValueError(
-                    f"{self.__name__}: the results stand among the arguments, and in out=: give "
+                    f"{self.__name__}: the results are among the arguments and in out=: give "
                     "them once"
                 )
             given = (*given, *(out if isinstance(out, tuple) else (out,)))
@@ -100,7 +100,7 @@ class GeneralisedFunction:
         return given
 
     def _extents(self, inputs: Sequence[Any]) -> tuple[dict[str, int], tuple[int, ...]]:
-        """Return the extents of the function's own axes, and those in front of them."""
+        """Return the extents of the function's own axes, and of those before them."""
         extents: dict[str, int] = {}
         outer: list[tuple[int, ...]] = []
         for array, axes in zip(inputs, self._inputs, strict=True):
@@ -121,8 +121,8 @@ class GeneralisedFunction:
     def _cores(
         self, extents: dict[str, int], outer: tuple[int, ...], results: Sequence[Any]
     ) -> list[tuple[int, ...]]:
-        """Return the shapes of the function's own results. Extents of axes that no input has come
-        from the arrays that were given for results."""
+        """Return the shapes of the function's own results. The extents of axes that no input has
+        come from the arrays that are given for results."""
         for result, axes in zip(results, self._outputs, strict=False):
             for axis, extent in zip(reversed(axes), reversed(result.shape), strict=False):
                 extents.setdefault(axis, extent)
@@ -198,7 +198,7 @@ class GeneralisedFunction:
 def _placed(
     array: Any, dtype: np.dtype[Any], outer: tuple[int, ...], axes: int, stream: Any
 ) -> DeviceArray:
-    """Return an input on the device with one axis in front of the function's own."""
+    """Return an input on the device with one axis before the function's own."""
     own = array.shape[len(array.shape) - axes :]
     if not isinstance(array, DeviceArray):
         host = np.broadcast_to(np.asarray(array, dtype), (*outer, *own))
@@ -220,7 +220,7 @@ def _flat(array: DeviceArray, outer: tuple[int, ...]) -> DeviceArray:
 
 
 def _axes_of(layout: str) -> tuple[list[Axes], list[Axes]]:
-    """Return the names of the axes of each input and output of `(m,n),(n)->(m)`."""
+    """Return the names of the axes of each input and output in `(m,n),(n)->(m)`."""
     found = []
     for side in layout.replace(" ", "").split("->"):
         groups = re.findall(r"\(([^()]*)\)", side)
@@ -228,14 +228,14 @@ def _axes_of(layout: str) -> tuple[list[Axes], list[Axes]]:
             break
         found.append([tuple(filter(None, group.split(","))) for group in groups])
     if len(found) != 2 or not found[1]:
-        raise ValueError(f"{layout!r} is no layout: write '(m,n),(n)->(m)'")
+        raise ValueError(f"{layout!r} is not a layout: write '(m,n),(n)->(m)'")
     return found[0], found[1]
 
 
 def guvectorize(
     signatures: Any, layout: str, identity: Any = None, target: str = "cuda", **options: Any
 ) -> Any:
-    """Make a function of arrays one that runs over further axes in front of them."""
+    """Turn a function of arrays into one that runs over additional axes before its own."""
     options = kernel_options(options)
     given = listed(signatures)
     return lambda function: GeneralisedFunction(python_function(function), given, layout, options)

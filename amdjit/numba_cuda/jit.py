@@ -31,28 +31,30 @@ __all__ = [
 
 
 class CompileStats(NamedTuple):
-    """What was compiled, by signature. cache_path: None, since amdjit finds its own cache."""
+    """What was compiled, by signature."""
 
     cache_path: str | None
+    """None, since amdjit finds its own cache."""
     cache_hits: Any
     cache_misses: Any
 
 
 class ConfigurationTypeError(LaunchError, TypeError):
-    """A grid or block that is not made of integers: a TypeError, too, as in Numba."""
+    """A grid or block that does not consist of integers: also a TypeError, as in Numba."""
 
 
 class DeviceFunctionError(LaunchError, RuntimeError):
-    """What was asked of a device function only kernels can do: a RuntimeError, as in Numba."""
+    """The program asked a device function for something that only kernels have: also a
+    RuntimeError, as in Numba."""
 
 
 class ConfigurationError(LaunchError, ValueError):
-    """A launch without a grid and a block, or with too many axes: a ValueError, too, as in
+    """A launch without a grid and a block, or with too many axes: also a ValueError, as in
     Numba."""
 
 
 class Dispatcher(Kernel):
-    """A kernel that is launched as Numba's are, and that other kernels may call."""
+    """A kernel that is launched like Numba's kernels, and that other kernels may call."""
 
     _launcher_types = (HintedLauncher, HintedForAll)
     _has_annotations = False
@@ -67,8 +69,8 @@ class Dispatcher(Kernel):
 
     @property
     def extensions(self) -> list[Any]:
-        """Handlers of arguments: `prepare_args(type, value, stream=..., retr=...)` returns the
-        type and value to launch with. The last one comes first."""
+        """Handlers of arguments: `prepare_args(type, value, stream=..., retr=...)` returns the type
+        and value to launch with. They are called from the last to the first."""
         return self._extensions
 
     def __getitem__(self, launch: Any) -> Any:
@@ -129,12 +131,12 @@ class Dispatcher(Kernel):
 
     @property
     def definition(self) -> Any:
-        """The first specialisation; None before there is one."""
+        """The first specialisation; None if there is none yet."""
         return next(iter(self.overloads.values()), None)
 
     @property
     def call_count(self) -> int:
-        """How many specialisations there are."""
+        """The number of specialisations."""
         return len(self.overloads)
 
     def recompile(self) -> None:
@@ -152,7 +154,8 @@ class Dispatcher(Kernel):
     def forall(  # type: ignore[override]
         self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0
     ) -> Any:
-        """Configure a launch of at least `ntasks` work-items; tpb: of a block, 0 to choose."""
+        """Configure a launch of at least `ntasks` work-items. tpb: work-items of a block; 0 lets
+        amdjit choose."""
         if ntasks < 0:
             raise ValueError(f"Can't create ForAll with negative task count: {ntasks}")
         if tpb and ntasks:
@@ -202,7 +205,7 @@ class ExtendedLaunch:
 
 
 class DeviceDispatcher(DeviceFunction):
-    """A device function with the attributes that Numba's have."""
+    """A device function with the attributes that Numba's device functions have."""
 
     @property
     def __doc__(self) -> str | None:  # type: ignore[override]
@@ -238,7 +241,7 @@ class DeviceDispatcher(DeviceFunction):
         )
 
     def __getitem__(self, launch: Any) -> Any:
-        """Raise RuntimeError: kernels are launched."""
+        """Raise RuntimeError: only kernels are launched."""
         raise DeviceFunctionError(
             f"{self.__name__}: Cannot compile a device function as a kernel; leave out device=True"
         )
@@ -251,12 +254,12 @@ def jit(
     extensions: Any = (),
     **options: Any,
 ) -> Any:
-    """Make a Python function a kernel, or with device=True a function that kernels call.
+    """Turn a Python function into a kernel, or with device=True into a function that kernels call.
 
     func_or_sig: the function, or a signature or a list of signatures, as text or made of types. The
     options are those of `amdjit.kernel` under Numba's names; unless given, `typing` is "numba" and
     `wraparound` True. extensions: handlers of arguments, as in `Dispatcher.extensions`. inline may
-    be a function, as for Numba, which then decides nothing: the compiler chooses.
+    be a function, as in Numba, but it is not called: the compiler decides.
     """
     if not (callable(inline) or options.get("forceinline")):
         options["inline"] = inline
@@ -267,7 +270,7 @@ def jit(
 
 
 def _signatures(given: Any) -> Any:
-    """Return signatures with the texts read, in which `i8` has 8 bytes."""
+    """Return signatures, after reading those that are text. In their text, `i8` has 8 bytes."""
     if isinstance(given, str):
         return parse_signature(given, NUMBA_SHORT_NAMES)
     if isinstance(given, list):
@@ -283,7 +286,7 @@ def _made(
     if device:
         made = explicit_signatures.device_function_of(function, options, signatures)
         return DeviceDispatcher(made.function, made.inline, made.signatures)
-    # Cooperative launches are known by what the kernel calls.
+    # Whether a launch is cooperative follows from what the kernel calls.
     options = {name: value for name, value in options.items() if name != "cooperative"}
     if options.get("debug") and not options.get("fastmath"):
         options = {"division_check": True, **options}

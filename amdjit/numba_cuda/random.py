@@ -1,4 +1,4 @@
-"""Numba's `cuda.random`: xoroshiro128+, with its names and its numbers."""
+"""Numba's `cuda.random`: xoroshiro128+ with Numba's names and numbers."""
 
 from amdjit.random import (
     create_xoroshiro128p_states,

@@ -1,4 +1,4 @@
-"""Signatures of functions of arrays, and which of them a call takes."""
+"""The signatures of functions of arrays, and which of them a call uses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from amdjit.types import (
 
 
 def listed(given: Any) -> list[CallSignature]:
-    """Return signatures that were given as text, as types, or as a list of both."""
+    """Return a list of signatures from one or several that were given as text or as types."""
     return [_signature(each) for each in (given if isinstance(given, list) else [given])]
 
 
@@ -40,10 +40,10 @@ def _signature(given: Any) -> CallSignature:
 
 
 def kernel_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of kernels among those of `vectorize` and `guvectorize`;
+    """Return the options for kernels among those of `vectorize` and `guvectorize`;
     UnknownOptionError for nopython=False."""
     if not options.get("nopython", True):
-        raise UnknownOptionError("nopython=False: there is no other way, so leave it out")
+        raise UnknownOptionError("nopython=False: amdjit has no object mode, so leave it out")
     return {name: value for name, value in options.items() if name not in ("nopython", "cache")}
 
 
@@ -69,12 +69,12 @@ def dtype_of_type(kind: Any) -> np.dtype[Any]:
 
 
 def has_records(signature: CallSignature) -> bool:
-    """Whether a signature names types whose values no conversion makes: records and dates."""
+    """Whether a signature has records or dates, to which no value is converted."""
     return any(dtype_of_type(each).kind in "VMm" for each in signature.args)
 
 
 def on_device(value: Any) -> Any:
-    """Return an argument with another library's device array as one of amdjit's."""
+    """Return an argument, as an amdjit array if it is another library's array on the device."""
     if isinstance(value, DeviceArray) or not hasattr(value, "__cuda_array_interface__"):
         return value
     return as_cuda_array(value)
@@ -85,8 +85,8 @@ _OWN |= {np.complex64: COMPLEX64, np.complex128: COMPLEX128}
 
 
 def type_of(value: Any) -> Type | None:
-    """Return the type that an argument is by Numba's rules; None for what is no number and no
-    array. A type stands for itself."""
+    """Return the type of an argument by Numba's rules; None for anything but numbers and arrays. A
+    type is returned as it is."""
     if isinstance(value, Type):
         return value
     if isinstance(value, DeviceArray):
@@ -107,9 +107,9 @@ def chosen(
     given: Sequence[np.dtype[Any]],
     casts: bool = False,
 ) -> int:
-    """Return the number of the signature of exactly these types, else of the first that they
-    convert to safely, as NumPy's ufuncs choose their loops; TypeError if there is none. casts: take
-    one that is alone anyway."""
+    """Return the number of the signature with exactly these types, else of the first one to which
+    they convert safely, as NumPy's ufuncs choose their loops; TypeError if there is none. casts: if
+    there is only one signature, choose it in any case."""
     known = [[dtype_of_type(each) for each in types[: len(given)]] for types in signatures]
     if list(given) in known:
         return known.index(list(given))

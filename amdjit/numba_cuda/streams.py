@@ -10,12 +10,12 @@ from amdjit.devices import Stream as _Stream
 
 
 def stream_of(stream: Any) -> Any:
-    """Return amdjit's stream for one of Numba's, where 0 is the default stream."""
+    """Return amdjit's stream for one of Numba's, for which 0 is the default stream."""
     return None if isinstance(stream, int) and stream == 0 else stream
 
 
 class Stream(_Stream):
-    """A stream with the methods that Numba's have."""
+    """A stream with the methods that Numba's streams have."""
 
     __slots__ = ()
 
@@ -31,7 +31,7 @@ class Stream(_Stream):
 
 
 class Event(_Event):
-    """An event with the methods that Numba's have."""
+    """An event with the methods that Numba's events have."""
 
     def record(self, stream: Any = 0) -> None:
         """Put the event after the work that the stream has now."""
@@ -47,7 +47,7 @@ class Event(_Event):
 
 
 def event_elapsed_time(evtstart: Any, evtend: Any) -> float:
-    """Return the milliseconds from one event to another."""
+    """Return the milliseconds from one event to another one."""
     return float(evtstart.elapsed_time(evtend))
 
 

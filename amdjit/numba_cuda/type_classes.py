@@ -1,6 +1,7 @@
-"""Numba's classes of types: they make types, `Array(float32, 2, "C")`, and `isinstance` asks them.
+"""Numba's classes of types. They make types, `Array(float32, 2, "C")`, and can be used with
+`isinstance`.
 
-What they make are amdjit's own types, which signatures and `dtype` arguments take.
+They make amdjit's own types, which signatures and `dtype` arguments accept.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ _COMPLEX = {COMPLEX64: complex64, COMPLEX128: complex128}
 
 
 def from_dtype(dtype: Any) -> Any:
-    """Return the type of a NumPy type; NotImplementedError if kernels have none for it."""
+    """Return the type for a NumPy type; NotImplementedError if kernels have none."""
     known = np.dtype(dtype)
     found = frontend.element_of_dtype(known)
     if found is None:
@@ -62,8 +63,8 @@ def from_dtype(dtype: Any) -> Any:
 
 
 def as_dtype(type: Any) -> np.dtype[Any]:
-    """Return the NumPy type of a number's, record's or array's elements; NotImplementedError for
-    types that NumPy lacks."""
+    """Return the NumPy type of a number, or of a record's or array's elements; NotImplementedError
+    for types that NumPy lacks."""
     kind = _one(type)
     if isinstance(kind, own.Array):
         return kind.dtype
@@ -73,8 +74,8 @@ def as_dtype(type: Any) -> np.dtype[Any]:
 
 
 def typeof(value: Any) -> Any:
-    """Return the type that Numba gives a number, array, record or tuple of them; ValueError for
-    other values."""
+    """Return the type that Numba gives a number, an array, a record, or a tuple of these;
+    ValueError for other values."""
     if value is None:
         return own.VOID
     if isinstance(value, tuple):
@@ -91,8 +92,8 @@ def typeof(value: Any) -> Any:
 
 
 def _one(given: Any) -> Any:
-    """Return the type of amdjit that a type is: NumPy's have theirs, and a complex number in
-    registers is the one in memory."""
+    """Return amdjit's type for a type: NumPy's types have counterparts, and a complex number in
+    registers becomes the one in memory."""
     if isinstance(given, np.dtype) or (isinstance(given, type) and issubclass(given, np.generic)):
         return frontend.element_of_dtype(np.dtype(given))
     return _COMPLEX.get(given, given) if isinstance(given, own.Tuple) else given
@@ -112,7 +113,7 @@ class Type(metaclass=TypeClass):
 
 
 class Integer(metaclass=TypeClass):
-    """Types of integers, not booleans."""
+    """Types of integers, without booleans."""
 
     @staticmethod
     def holds(given: Any) -> bool:
@@ -211,7 +212,7 @@ class UniTuple(metaclass=TypeClass):
 
 
 def _in_registers(given: Any) -> Any:
-    """Return the type of a tuple's item: complex numbers are pairs there."""
+    """Return the type of an item of a tuple, in which complex numbers are pairs."""
     found = _one(given)
     if isinstance(found, ComplexElement):
         return COMPLEX64 if found == complex64 else COMPLEX128
@@ -264,12 +265,12 @@ class Record(metaclass=TypeClass):
     """Types of records; `Record.make_c_struct([("x", float32), ("n", int8)])` makes one."""
 
     def __new__(cls, *arguments: Any) -> Any:
-        """Raise TypeError: records are made of NumPy's types."""
+        """Raise TypeError: records are made from NumPy's types."""
         raise TypeError("write from_dtype(numpy.dtype(...)), or Record.make_c_struct(fields)")
 
     @staticmethod
     def make_c_struct(fields: Iterable[tuple[Any, ...]]) -> Any:
-        """Return a record of fields, each a name and a type, with C's padding."""
+        """Return a record from fields, each a name and a type, with C's padding."""
         return from_dtype(np.dtype([(str(n), as_dtype(each)) for n, each in fields], align=True))
 
     @staticmethod
@@ -279,7 +280,7 @@ class Record(metaclass=TypeClass):
 
 
 class _Domain(frozenset[Any]):
-    """A set of types, in which NumPy's stand for amdjit's."""
+    """A set of types, in which NumPy's types count as amdjit's."""
 
     def __contains__(self, given: object) -> bool:
         return super().__contains__(_one(given))

@@ -1,4 +1,4 @@
-"""Numba's names of types, each for the type of amdjit that it is.
+"""Numba's names of types, each for one of amdjit's types.
 
 `float32` is `amdjit.f32` itself: `float32[:]` is an array type, and `float32(x)` in a kernel
 converts. The classes of types, such as `Array` and `Integer`, are those of `type_classes`.
@@ -50,7 +50,7 @@ c8, c16 = complex64, complex128
 
 
 def __getattr__(name: str) -> Any:
-    """Return what stands for a type that has no meaning here."""
+    """Return the object that stands for a type that has no meaning here."""
     found = stand_in(name)
     if found is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

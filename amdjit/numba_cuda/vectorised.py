@@ -30,7 +30,7 @@ __all__ = ["Reduce", "VectorizedFunction", "reduce", "vectorize"]
 
 
 class VectorizedFunction:
-    """A function of numbers that takes arrays, in the types of its signatures.
+    """A function of numbers that takes arrays, computed in the types of its signatures.
 
     Without signatures it is computed in the types of the arguments.
     """
@@ -44,7 +44,7 @@ class VectorizedFunction:
         self._vectorized = [_vectorized(each, options) for each in made or [function]]
 
     def __call__(self, *inputs: Any, out: Any = None, stream: Any = 0) -> Any:
-        """Compute the function for all elements; `out` may be the last of the arguments."""
+        """Compute the function for all elements. `out` may also be the last positional argument."""
         names = self._signatures[0] if self._signatures else None
         if names is not None and out is None and len(inputs) == len(names) + 1:
             *inputs, out = inputs  # type: ignore[assignment]
@@ -56,15 +56,15 @@ class VectorizedFunction:
         return numba_array(result) if isinstance(result, DeviceArray) else result
 
     def reduce(self, array: Any, stream: Any = 0) -> Any:
-        """Combine all elements by the function of two numbers."""
+        """Combine all elements with the function of two numbers."""
         return reduced(self.py_func, array, stream=stream_of(stream))
 
     __name__: str
 
 
 def _typed(function: Any, signature: CallSignature) -> Any:
-    """Return a function that converts its arguments as a signature says. Records and dates have
-    one type each."""
+    """Return a function that converts its arguments as a signature says. Records and dates are not
+    converted."""
     if has_records(signature):
         return function
     return explicit_signatures.device_function_of(function, {}, [signature])
@@ -77,7 +77,8 @@ def _vectorized(function: Any, options: Any) -> Vectorized:
 def vectorize(
     signatures: Any = None, identity: Any = None, target: str = "cuda", **options: Any
 ) -> Any:
-    """Make a function of numbers one of arrays: `@vectorize(["float32(float32, float32)"])`."""
+    """Turn a function of numbers into one of arrays: `@vectorize(["float32(float32,
+    float32)"])`."""
     options = kernel_options(options)
     if callable(signatures) and not isinstance(signatures, (Type, CallSignature)):
         return VectorizedFunction(python_function(signatures), [], options)
@@ -86,7 +87,7 @@ def vectorize(
 
 
 class Reduce:
-    """A reduction by a function of two numbers: `Reduce(f)(array, size, res, init, stream)`."""
+    """A reduction with a function of two numbers: `Reduce(f)(array, size, res, init, stream)`."""
 
     def __init__(self, function: Callable[[Any, Any], Any]) -> None:
         functools.update_wrapper(self, function)
@@ -95,10 +96,10 @@ class Reduce:
     def __call__(
         self, arr: Any, size: int | None = None, res: Any = None, init: Any = 0, stream: Any = 0
     ) -> Any:
-        """Combine the elements of an array of one axis, `init` first.
+        """Combine the elements of an array of one axis, beginning with `init`.
 
-        size: how many. res: a device array whose first element gets the result, which is otherwise
-        returned.
+        size: how many elements. res: a device array whose first element gets the result; without
+        it, the result is returned.
         """
         if arr.ndim != 1:
             raise TypeError("only support 1D array")

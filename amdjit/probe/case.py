@@ -1,4 +1,4 @@
-"""The vocabulary of the probe: batches of cases whose results are compared bit by bit, and of
+"""The vocabulary of the probe: batches of cases, whose results are compared bit by bit, and of
 measurements."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from amdjit.target import Target
 
 __all__ = ["Batch", "Case", "Difference", "Group", "Measurement", "Results", "bits_of"]
 
-# Arrays of a case's results, whose bits count.
+# The arrays that a case returns. They are compared bit by bit.
 Results = tuple[NDArray[Any], ...]
 
 
@@ -33,7 +33,7 @@ class Group(Enum):
 
 @dataclass(frozen=True)
 class Case:
-    """Something that has the same results on every device with the same arithmetic."""
+    """A computation that gives the same results on every device with the same arithmetic."""
 
     name: str
     """Unique within the batch and the same in every run, such as "v_add_f32 neg"."""
@@ -46,9 +46,9 @@ class Case:
     """Says what made an element, by the number of the result and the element's flat index."""
     rule: str = "documented"
     """What the emulator follows here, "measured", "rule", "model" or "documented" (see
-    `matrix.certainty`)."""
+    `matrix.certainty` and `arithmetic.certainty`)."""
     keeps: bool = False
-    """Whether the file has the results themselves, not only where they differ from the
+    """Whether the file stores the results themselves, and not only where they differ from the
     emulator's."""
 
 
@@ -71,7 +71,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Batch:
-    """What runs in one process on a device."""
+    """The cases or the measurements that one process runs on a device."""
 
     name: str
     """Unique, such as "instructions/VOP2 1"."""
@@ -83,21 +83,25 @@ class Batch:
     cases: Callable[[Target], Iterable[Case]] | None = None
     """Makes the cases, in the process that runs them; a batch has cases or measurements."""
     measurements: Callable[[Target], Iterable[Measurement]] | None = None
-    """Makes the measurements, likewise."""
+    """Makes the measurements, in the process that takes them."""
     expected: float = 3.0
     """Seconds that it takes on a GPU."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """An element in which a device and the emulator differ. result: number of the array; element:
-    flat index; inputs: in words; chip, emulator: the bits, as an unsigned integer."""
+    """An element in which a device and the emulator differ."""
 
     result: int
+    """The number of the array in the case's results."""
     element: int
+    """The flat index of the element in that array."""
     inputs: str
+    """The inputs of the element, in words."""
     chip: int
+    """The bits that the chip computed, as an unsigned integer."""
     emulator: int
+    """The bits that the emulator computed, as an unsigned integer."""
 
 
 def bits_of(array: NDArray[Any]) -> NDArray[Any]:

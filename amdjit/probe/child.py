@@ -1,12 +1,12 @@
 """A process of the probe, `python -m amdjit.probe.child TASK FILE ...`: whatever happens to it, the
-parent goes on.
+parent continues.
 
     facts FILE DEVICE                    what the device is
-    answer FILE DEVICE                   whether it still computes
+    answer FILE DEVICE                   whether the device still computes
     run FILE DEVICE BATCH FIRST          the batch's cases or measurements, from the case FIRST on
     compare FILE TARGET BATCH CHIP EMULATOR    what differs between the files of two runs
 
-Results go into FILE (`streams.py`), words into the standard error.
+It writes results to FILE (`streams.py`) and messages to standard error.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from amdjit.probe.corpus import batches
 from amdjit.probe.corpus.basics import tiny
 from amdjit.probe.differences import differences_of, kinds_of
 from amdjit.probe.outcome import CaseOutcome, CaseStatus, Facts, plain
-from amdjit.probe.streams import Writer, digest_of, kept, read_values, results_of
+from amdjit.probe.streams import Writer, digest_of, read_values, results_of, stored
 from amdjit.runtime.device import Device
 from amdjit.target import Target, read_target
 
@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _facts(writer: Writer, name: str) -> int:
-    """Write what is known about a device; the default GPU if there is no name."""
+    """Write what is known about a device, by default about the default GPU."""
     try:
         device = find_device(name or "hip")
     except AmdjitError as error:
@@ -80,8 +80,8 @@ def _facts_of(device: Device) -> Facts:
 
 
 def _driver() -> str:
-    """Return the version of Linux's driver: its own, or the kernel's that it comes with. Only its
-    numbers: who has built a kernel may have put a name behind them."""
+    """Return the version of Linux's driver: its own, or that of the kernel that it comes with. Only
+    its numbers are returned, because whoever built a kernel may have put a name behind them."""
     for prefix, path in (("amdgpu ", _DRIVER), ("Linux ", _KERNEL)):
         if path.exists():
             numbers = re.match(r"[0-9.]+[0-9]", path.read_text())
@@ -109,11 +109,11 @@ def _run(writer: Writer, device_name: str, batch_name: str, first: str) -> int:
 
 
 def _run_cases(writer: Writer, cases: Iterable[Case], device: Device) -> bool:
-    """Run cases; False if the device computes nothing any more after one that failed."""
+    """Run the cases; return False if one failed and the device computes nothing any more."""
     for case in cases:
         writer.begin(case)
         try:
-            arrays = kept(case.run())
+            arrays = stored(case.run())
         except Exception as error:  # a case that fails is a finding, whatever it raises
             writer.write(kind="failed", note=_note(error))
             if not _still_computes(device):
@@ -137,7 +137,7 @@ def _still_computes(device: Device) -> bool:
 
 
 def _compare(writer: Writer, target: str, batch_name: str, chip: str, emulator: str) -> int:
-    """Write an outcome for each case that both files have, and whose results are not the same."""
+    """Write an outcome for each case that both files have with different results."""
     there, here = (_ended(Path(file)) for file in (chip, emulator))
     row = read_target(target)
     batch = find_batch(row, batch_name)

@@ -1,5 +1,5 @@
-"""A file of the probe, read on any machine: what it settles, and what the emulator and the cycle
-model would have to change."""
+"""Reads a file of the probe, on any machine: what it decides, and what would have to change in the
+emulator and in the cycle model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from amdjit.intrinsics.matrix.multiply.certainty import GFX11_KNOWN, KNOWN, Known, cdna_known
+from amdjit.intrinsics.matrix.multiply.certainty import GFX11_KNOWN, KNOWN, cdna_known
+from amdjit.intrinsics.models import vector_arithmetic
+from amdjit.intrinsics.models.certainty import Known
 from amdjit.intrinsics.models.mfma_instructions import mfma_instruction
 from amdjit.probe.case import Measurement, Results
 from amdjit.probe.corpus import batches, corpus_version
@@ -25,11 +27,11 @@ from amdjit.probe.joining import whole_results
 from amdjit.probe.outcome import BatchOutcome, CaseOutcome, CaseStatus, Record, plain
 from amdjit.probe.processes import Processes
 from amdjit.probe.report import shown_subject
-from amdjit.probe.streams import kept, read_values, results_of
+from amdjit.probe.streams import read_values, results_of, stored
 from amdjit.probe.subjects import Subject, subjects_of
 from amdjit.target import Feature, Target, read_target
 
-__all__ = ["GFX9_ROWS", "Comparison", "Verdict", "compare", "settled_rows", "text"]
+__all__ = ["GFX9_ROWS", "Comparison", "Verdict", "compare", "judged_rows", "text"]
 
 _SECONDS = 900.0
 _EXAMPLES = 3
@@ -37,23 +39,28 @@ _EXAMPLES = 3
 
 @dataclass(frozen=True)
 class Comparison:
-    """A record against the emulator of this amdjit. record: with outcomes as they are now; rows: of
-    the certainty tables; notes: what could be computed again, and what could not; rules: those that
-    fit the chip's sums, for each matrix row that differs."""
+    """A record, compared with the emulator of this amdjit."""
 
     record: Record
+    """The record, with the outcomes that this emulator gives."""
     rows: tuple[Row, ...]
+    """The rows of the certainty tables, with verdicts."""
     notes: tuple[str, ...]
+    """Sentences that say what was computed again, and what could not be."""
     rules: tuple[str, ...] = ()
+    """The rules that fit the chip's sums, one for each matrix row that differs."""
 
 
 def compare(
     record: Record, jobs: int, processes: Processes, say: Callable[[str], None]
 ) -> Comparison:
-    """Compute the batches with differences again, if the corpus is the same, and judge the rows."""
+    """Compute the batches with differences again, if the corpus is the same, and judge the rows of
+    the tables."""
     target = read_target(record.facts.target)
     wanted = [
-        batch for batch in record.batches if any(case.status in _UNSETTLED for case in batch.cases)
+        batch
+        for batch in record.batches
+        if any(case.status in _DISAGREEING for case in batch.cases)
     ]
     notes: list[str] = []
     if record.corpus != corpus_version():
@@ -67,10 +74,10 @@ def compare(
         record, note = _recomputed(record, wanted, jobs, processes, say)
         notes.append(note)
     rules = _rules(record, target, say)
-    return Comparison(record, settled_rows(record.cases(), target), tuple(notes), rules)
+    return Comparison(record, judged_rows(record.cases(), target), tuple(notes), rules)
 
 
-_UNSETTLED = (CaseStatus.DIFFERS, CaseStatus.EMULATOR_FAILED, CaseStatus.EMULATOR_LOST)
+_DISAGREEING = (CaseStatus.DIFFERS, CaseStatus.EMULATOR_FAILED, CaseStatus.EMULATOR_LOST)
 
 
 def _recomputed(
@@ -107,15 +114,16 @@ def _recomputed(
 
 
 def _what_changed(before: Record, after: Record) -> str:
-    """Say how many cases this emulator computes as the chip did, and the file's did not."""
+    """Say for how many cases this emulator agrees with the chip where the file's emulator did
+    not."""
     counts: Counter[tuple[CaseStatus, CaseStatus]] = Counter(
         (old.status, new.status) for old, new in zip(before.cases(), after.cases(), strict=True)
     )
-    differed = sum(count for (old, _), count in counts.items() if old in _UNSETTLED)
+    differed = sum(count for (old, _), count in counts.items() if old in _DISAGREEING)
     agree = sum(
         count
         for (old, new), count in counts.items()
-        if old in _UNSETTLED and new is CaseStatus.AGREES
+        if old in _DISAGREEING and new is CaseStatus.AGREES
     )
     return (
         f"{differed} cases that differ in the file, or that its emulator could not compute, were "
@@ -135,15 +143,15 @@ def _with_emulated(cases: tuple[CaseOutcome, ...], file: Path) -> tuple[CaseOutc
 
 
 def _against(case: CaseOutcome, emulated: Mapping[str, tuple[str, object]]) -> CaseOutcome:
-    """Return a case's outcome against what the emulator computes now."""
-    if case.status not in (*_UNSETTLED, CaseStatus.AGREES) or case.name not in emulated:
+    """Return the outcome of a case, compared with what the emulator computes now."""
+    if case.status not in (*_DISAGREEING, CaseStatus.AGREES) or case.name not in emulated:
         return case
     digest, rows = emulated[case.name]
     if digest == case.chip:
         agreeing = replace(case, status=CaseStatus.AGREES, emulator=digest, differing=0, note="")
-        return replace(agreeing, kinds={}, differences=(), results=kept(results_of(rows)))
+        return replace(agreeing, kinds={}, differences=(), results=stored(results_of(rows)))
     if digest == case.emulator:
-        return replace(case, results=kept(whole_results(case, results_of(rows))))
+        return replace(case, results=stored(whole_results(case, results_of(rows))))
     changed = replace(case, status=CaseStatus.DIFFERS, emulator=digest)
     if not case.results or any(array.is_relative for array in case.results):
         note = "this emulator computes something else, and the file has not all of the results"
@@ -161,7 +169,7 @@ def _different_again(case: CaseOutcome, chip: Results, emulator: Results) -> Cas
 
 
 def text(comparison: Comparison) -> str:
-    """Return everything that a comparison found, in words."""
+    """Return a report of everything that the comparison found."""
     record = comparison.record
     facts = record.facts
     target = read_target(facts.target)
@@ -210,7 +218,7 @@ def _rules_text(rules: tuple[str, ...]) -> list[str]:
 
 
 def _rules(record: Record, target: Target, say: Callable[[str], None]) -> tuple[str, ...]:
-    """Say which rule fits what the chip gave for each matrix instruction that differs."""
+    """Find the rule that fits the chip's results, for each matrix instruction that differs."""
     names = {subject.name for subject in subjects_of(record.cases()) if subject.different}
     results = {
         case.name: results_of(plain(case.results))[0]
@@ -233,11 +241,12 @@ def _model_text(measurements: tuple[Measurement, ...]) -> list[str]:
     return ["", head, *(f"  {each}" for each in ordered)]
 
 
-# Which rows of the certainty tables in the documentation a run settles.
+# Which rows of the certainty tables in the documentation a run decides.
 #
 # The tables: `docs/emulator.md` and `docs/reference/matrix_instructions.md` of matrix and dot
-# instructions, whose rows are those of `intrinsics/matrix/multiply/certainty.py`, and the one of
-# `docs/emulator.md` of what gfx9 does.
+# instructions, whose rows are those of `intrinsics/matrix/multiply/certainty.py`;
+# `docs/arithmetic.md` of approximate instructions, whose rows are those of
+# `intrinsics/models/vector_arithmetic.py`; and the one of `docs/emulator.md` of what gfx9 does.
 
 
 class Verdict(Enum):
@@ -253,14 +262,14 @@ class Row:
     """A row of a table."""
 
     certainty: str
-    """What the documentation says."""
+    """How certain the rule is, as the documentation says."""
     subject: str
     """The cases that the row is about."""
     verdict: Verdict
     compared: int = 0
-    """Cases that both computed."""
+    """The number of cases that both sides computed."""
     different: int = 0
-    """Cases with different results."""
+    """The number of cases with different results."""
     summary: str = ""
     """How the results differ, in words."""
 
@@ -276,13 +285,17 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A row of gfx9's table. about: patterns of instructions, each with a pattern of the ways of
-    differing that speak against the row, empty for all; targets: where it holds."""
+    """A row of gfx9's table."""
 
     certainty: str
+    """How certain the row is, as the documentation says."""
     what: str
+    """What the row says that these processors do."""
     about: tuple[tuple[str, str], ...]
+    """Patterns of the instructions that it is about. The second pattern of each pair selects the
+    kinds of differences that refute the row; an empty one selects all."""
     targets: tuple[str, ...] = ("gfx908", "gfx90a", "gfx942", "gfx950")
+    """The processors to which it applies."""
 
     def has(self, subject: Subject) -> bool:
         """Whether a subject belongs to this row."""
@@ -296,7 +309,6 @@ class TableRow:
         )
 
 
-_APPROXIMATE = r"v_(exp|log|rcp|rsq|sqrt|sin|cos)_"
 _DIVISIONS = r"v_div_(scale|fmas|fixup)_"
 _INTEGERS = r"_[iub](8|16|24|32|64)(?!\d)|_cmpx?_|_cvt_|permute|dpp|swizzle"
 _MEMORY = r"^ds_|^(global|flat|buffer)_(load|store|atomic)|^s_"
@@ -326,9 +338,8 @@ GFX9_ROWS = (
     ),
     TableRow(
         "assumption",
-        "which NaN an instruction returns; the steps of a division; the bits of `v_exp_f32` "
-        "and the like",
-        ((rf"{_APPROXIMATE}|{_DIVISIONS}", ""), (r"^v_.*_f(16|32|64)", "another NaN")),
+        "which NaN an instruction returns; the steps of a division",
+        ((_DIVISIONS, ""), (r"^v_.*_f(16|32|64)", "another NaN")),
     ),
     TableRow(
         "assumption",
@@ -343,8 +354,8 @@ GFX9_ROWS = (
 )
 
 
-def settled_rows(cases: Iterable[CaseOutcome], target: Target) -> tuple[Row, ...]:
-    """Return what a run says about each row that is there for a processor."""
+def judged_rows(cases: Iterable[CaseOutcome], target: Target) -> tuple[Row, ...]:
+    """Return what a run says about each row of the tables that applies to a processor."""
     subjects = subjects_of(cases)
     named: dict[str, list[Subject]] = {}
     for subject in subjects:
@@ -353,10 +364,13 @@ def settled_rows(cases: Iterable[CaseOutcome], target: Target) -> tuple[Row, ...
         _row(known.certainty, name, named.get(name, []))
         for name, known in sorted(_matrix_table(target).items())
     ]
+    rows += [
+        _row(known.certainty, name, [each for each in subjects if each.name == name])
+        for name, known in vector_arithmetic.known_rows(target.name).items()
+    ]
     if target.isa[0] == 9:
         others = tuple(each for each in subjects if not re.match(r"(v_)?s?mf", each.name))
         rows += [_table_row(row, others) for row in GFX9_ROWS if target.name in row.targets]
-    rows += _approximate_rows(subjects) if target.isa[0] != 9 else []
     return tuple(rows)
 
 
@@ -369,8 +383,8 @@ def _matrix_table(target: Target) -> Mapping[str, Known]:
 
 
 def _row_name(subject: str, target: Target) -> str:
-    """Return the name that the tables have for an instruction, which may be spelled as in AMD's
-    assembler."""
+    """Return the name that the tables use for an instruction, whose subject may be AMD's assembler
+    name."""
     name = subject.removeprefix("v_")
     if Feature.MFMA in target.features:
         with suppress(ValueError):
@@ -384,7 +398,7 @@ def _row(
     subjects: list[Subject],
     refutes: Callable[[CaseOutcome], bool] = lambda case: case.status is CaseStatus.DIFFERS,
 ) -> Row:
-    """Return the verdict of the cases of some subjects."""
+    """Return the verdict on the cases of some subjects."""
     cases = [case for subject in subjects for case in subject.compared]
     different = [case for case in cases if refutes(case)]
     if not cases:
@@ -403,13 +417,3 @@ def _table_row(row: TableRow, subjects: tuple[Subject, ...]) -> Row:
     wrong = sorted({s.name for s in found if any(map(row.is_refuted_by, s.different))})
     names = ", ".join(wrong[:4]) + (f" and {len(wrong) - 4} more" if len(wrong) > 4 else "")
     return replace(verdict, summary=f"{names}: {verdict.summary}")
-
-
-def _approximate_rows(subjects: tuple[Subject, ...]) -> list[Row]:
-    """Return a row for each approximate instruction that ran: the ISA allows it an error, and the
-    emulator returns what was measured or the nearest number."""
-    return [
-        _row("approximate", subject.name, [subject])
-        for subject in sorted(subjects, key=lambda each: each.name)
-        if re.search(_APPROXIMATE, subject.name)
-    ]

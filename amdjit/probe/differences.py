@@ -1,4 +1,4 @@
-"""Where two results differ, and in which way, in words that can be counted."""
+"""Finds where two results differ and classifies how, in words that can be counted."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def differences_of(
 
 
 def kinds_of(chip: Results, emulator: Results) -> dict[str, int]:
-    """Return how many elements differ in each way.
+    """Return how many elements differ, for each kind of difference.
 
-    Beside the ways of single elements stand three that are counted on top: "from an even result",
-    "at the same bits" (one bit mask is wrong everywhere) and "in other places" (all values are
+    Beside the kinds of single elements it counts three kinds of all of them: "from an even result",
+    "at the same bits" (the same bits are wrong everywhere) and "in other places" (all values are
     there, but elsewhere).
     """
     kinds: Counter[str] = Counter()
@@ -71,7 +71,7 @@ def _kinds(chip: NDArray[Any], emulator: NDArray[Any]) -> Counter[str]:
 
 
 def is_float(dtype: np.dtype[Any]) -> bool:
-    """Return whether a type has real numbers: NumPy's, or one of ml_dtypes."""
+    """Return whether a type is one of real numbers, NumPy's or ml_dtypes'."""
     if np.issubdtype(dtype, np.floating):
         return True
     return dtype.kind == "V" and "float" in dtype.name
@@ -120,7 +120,7 @@ def _float_kinds(
 def _step_kinds(
     there: NDArray[Any], here: NDArray[Any], bits: NDArray[Any], expected: NDArray[Any]
 ) -> Counter[str]:
-    """Count by units of the last place, and by direction."""
+    """Count the differences by units in the last place, and by direction."""
     kinds: Counter[str] = Counter()
     sign = 1 << (8 * bits.dtype.itemsize - 1)
     steps = np.abs(_ordered(bits, sign) - _ordered(expected, sign))
@@ -137,8 +137,8 @@ def _step_kinds(
 
 
 def _ordered(bits: NDArray[Any], sign: int) -> NDArray[Any]:
-    """Return numbers whose differences are units of the last place. Those of f64 may lose their
-    last bits where the values are far apart, which matters to nobody."""
+    """Return numbers whose differences are units in the last place. For f64 values that are far
+    apart the last bits may be lost, which does not matter."""
     magnitude = (bits & bits.dtype.type(sign - 1)).astype(np.int64)
     ordered: NDArray[Any] = np.where(bits & bits.dtype.type(sign), -magnitude, magnitude)
     return ordered

@@ -1,5 +1,5 @@
-"""Parameters of the cycle model from measurements: least squares over all figures that the model
-predicts.
+"""Finds parameters of the cycle model from measurements, by least squares over all figures that the
+model predicts.
 
     measurements of a record      name, value, spread
       -> predictions              the same kernels, recorded on the emulator
@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.cycles.chip import CHIP_VALUES, Chip, chip_of
-from amdjit.cycles.memory_parameters import MEMORY_PARAMETERS, VALUES
+from amdjit.cycles.families import family_of
+from amdjit.cycles.memory_parameters import MEMORY_PARAMETERS
 from amdjit.cycles.parameter_file import ParameterFile, least_and_most
 from amdjit.probe.case import Measurement
 from amdjit.probe.outcome import Record
@@ -39,14 +40,14 @@ __all__ = [
 ]
 
 _CLOCK = "clock"
-# What counts as a deviation: beyond the spread, and beyond what differs between a loop of 64
+# A deviation is larger than the spread allows, and larger than the difference between a loop of 64
 # iterations and one of thousands.
 _SPREADS, _SHARE = 3.0, 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """A measurement that is not what the cycle model expects."""
+    """A measurement that differs from what the cycle model expects."""
 
     measurement: Measurement
     expected: float
@@ -68,7 +69,7 @@ class FittedParameter:
     model: float
     """The cycle model's value."""
     value: float
-    """What the measurements say, plus or minus `spread`."""
+    """The value that follows from the measurements, plus or minus `spread`."""
     spread: float
     measurements: tuple[str, ...]
     """The names of the measurements that determine it."""
@@ -77,35 +78,34 @@ class FittedParameter:
 
     @property
     def agrees(self) -> bool:
-        """Whether the model's value is within the spread of what was measured."""
+        """Whether the model's value is within the spread of the measured one."""
         return abs(self.value - self.model) <= self.spread
 
 
 @dataclass(frozen=True)
 class Fit:
-    """What measurements say of the cycle model's parameters.
-
-    unexplained: measurements that deviate whatever the parameters are. unknown: names of
-    measurements that this version does not make.
-    """
+    """What measurements say about the cycle model's parameters."""
 
     target: str
     parameters: tuple[FittedParameter, ...]
     unexplained: tuple[Deviation, ...]
+    """Measurements that deviate with any values of the parameters."""
     unknown: tuple[str, ...] = ()
+    """Names of measurements that this version does not make."""
 
     @property
     def file(self) -> ParameterFile:
-        """The parameters as the cycle model reads them: AMDJIT_CYCLE_PARAMETERS."""
+        """The parameters in the form in which the cycle model reads them from
+        AMDJIT_CYCLE_PARAMETERS."""
         values = {each.name: each.value for each in self.parameters if each.is_used}
         return ParameterFile(self.target, values)
 
     def write(self, path: Path) -> None:
-        """Write the file of parameters; OSError if it cannot be written."""
+        """Write the parameters to a file; OSError if it cannot be written."""
         path.write_text(self.file.json_text(), encoding="utf-8")
 
     def text(self) -> str:
-        """Return the parameters, a line each, and what they do not explain."""
+        """Return a line for each parameter, and what the parameters do not explain."""
         width = max((len(each.name) for each in self.parameters), default=0)
         lines = [_line(each, width) for each in self.parameters]
         if self.unexplained:
@@ -127,13 +127,14 @@ def _line(found: FittedParameter, width: int) -> str:
 
 
 def deviates(measurement: Measurement, expected: float) -> bool:
-    """Return whether a figure is not what is expected, beyond its spread."""
+    """Return whether a figure differs from what is expected by more than its spread allows."""
     tolerance = max(_SPREADS * spread_of(measurement), _SHARE * abs(expected))
     return abs(measurement.value - expected) > tolerance
 
 
 def deviating(measurements: Iterable[Measurement]) -> tuple[Deviation, ...]:
-    """Return the measurements that are not what the cycle model expected when they were made."""
+    """Return the measurements that differ from what the cycle model expected when they were
+    made."""
     return tuple(
         Deviation(each, each.expected)
         for each in measurements
@@ -142,40 +143,40 @@ def deviating(measurements: Iterable[Measurement]) -> tuple[Deviation, ...]:
 
 
 def fit(record: Record) -> Fit:
-    """Return what the measurements of a run of the probe say of the cycle model's parameters.
-    Errors as those of `fit_measurements`."""
+    """Return what the measurements of a run of the probe say about the cycle model's parameters. It
+    raises what `fit_measurements` raises."""
     return fit_measurements(record.measurements(), read_target(record.facts.target))
 
 
 def fit_measurements(
     measurements: Iterable[Measurement],
     target: Target,
-    values: Mapping[str, float] = VALUES,
+    values: Mapping[str, float] | None = None,
     chip: Chip | None = None,
 ) -> Fit:
-    """Return what measurements of a processor say of the cycle model's parameters.
+    """Return what measurements of a processor say about the cycle model's parameters.
 
-    values: the parameters from which the search begins, by name. chip: whose sizes the measured
-    arrays have, by default that of the cycle model. NoEstimate if the model does not know the
-    processor.
+    values: the parameters from which the search begins, by name; None: the table's. chip: whose
+    sizes the measured arrays have, by default that of the cycle model. NoEstimate if the model does
+    not know the processor.
     """
     chosen = chip_of(target) if chip is None else chip
     known = {each.name: each for each in experiments(target, chosen)}
     given = list(measurements)
     before = {**{name: float(getattr(chosen, field)) for name, field in CHIP_VALUES.items()}}
-    before |= values
+    before |= family_of(target).values if values is None else values
     clock = _clock(given, before)
     start = before if clock is None else {**before, _CLOCK: clock.value}
-    sights = _sights(given, target, known)
-    found = solved(sights, start, deviates)
-    parameters = tuple(_parameters(sights, before, found))
+    observations = _observations(given, target, known)
+    found = solved(observations, start, deviates)
+    parameters = tuple(_parameters(observations, before, found))
     return Fit(
         target.name,
         parameters if clock is None else (*parameters, clock),
         tuple(
-            Deviation(sight.measurement, sight.prediction.value(found.values))
-            for sight in sights
-            if deviates(sight.measurement, sight.prediction.value(found.values))
+            Deviation(observation.measurement, observation.prediction.value(found.values))
+            for observation in observations
+            if deviates(observation.measurement, observation.prediction.value(found.values))
         ),
         tuple(each.name for each in given if each.name not in known and each.parameter != _CLOCK),
     )
@@ -184,7 +185,7 @@ def fit_measurements(
 def _clock(
     measurements: Sequence[Measurement], before: Mapping[str, float]
 ) -> FittedParameter | None:
-    """Return the clock that was seen."""
+    """Return the measured clock."""
     found = [each for each in measurements if each.parameter == _CLOCK]
     if not found:
         return None
@@ -195,26 +196,28 @@ def _clock(
     )
 
 
-def _sights(
+def _observations(
     measurements: Sequence[Measurement], target: Target, known: Mapping[str, Experiment]
-) -> list[Sight]:
+) -> list[Observation]:
     """Return the measurements that the model predicts, with the predictions."""
     found = []
     for each in measurements:
         experiment = known.get(each.name)
         prediction = None if experiment is None else predict(experiment, target)
         if prediction is not None:
-            found.append(Sight(each, prediction))
+            found.append(Observation(each, prediction))
     return found
 
 
 def _parameters(
-    sights: Sequence[Sight], before: Mapping[str, float], solution: Solution
+    observations: Sequence[Observation], before: Mapping[str, float], solution: Solution
 ) -> Iterator[FittedParameter]:
-    """Yield the parameters that measurements name."""
-    for name in dict.fromkeys(sight.measurement.parameter for sight in sights):
+    """Yield the parameters that the measurements depend on."""
+    for name in dict.fromkeys(observation.measurement.parameter for observation in observations):
         if name:
-            about = [each.measurement for each in sights if each.measurement.parameter == name]
+            about = [
+                each.measurement for each in observations if each.measurement.parameter == name
+            ]
             yield FittedParameter(
                 name,
                 before[name],
@@ -225,11 +228,11 @@ def _parameters(
             )
 
 
-# Gauss-Newton steps for parameters of which most are whole numbers, and whose derivatives are
-# differences of simulations.
+# Gauss-Newton steps. Most parameters are whole numbers, and derivatives are differences between
+# simulations.
 
 _MOST_STEPS = 12
-# A difference for a derivative: whole cycles, or a share of a value that need not be whole.
+# The step for a derivative: whole cycles, or a fraction of a value that need not be whole.
 _CYCLES, _LEAST_SQUARES_SHARE = 1.0, 0.02
 _HALVINGS = 4
 _AT_ONCE = 4.0
@@ -239,8 +242,8 @@ Values = Mapping[str, float]
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
-    """A measurement, and what the model says of it."""
+class Observation:
+    """A measurement with the model's prediction of it."""
 
     measurement: Measurement
     prediction: Prediction
@@ -248,8 +251,8 @@ class Sight:
 
 @dataclass(frozen=True)
 class Solution:
-    """Values of all parameters, the spreads of those that were looked for, and the names of those
-    that no figure depends on."""
+    """Values of all parameters, the spreads of those that were fitted, and the names of those on
+    which no figure depends."""
 
     values: Values
     spreads: Mapping[str, float]
@@ -257,40 +260,43 @@ class Solution:
 
 
 def solved(
-    sights: Sequence[Sight], start: Values, deviates: Callable[[Measurement, float], bool]
+    observations: Sequence[Observation],
+    start: Values,
+    deviates: Callable[[Measurement, float], bool],
 ) -> Solution:
     """Return the values that explain the measurements best.
 
-    Only parameters that a deviating measurement names are changed; all measurements judge them.
+    Only parameters that a deviating measurement names are changed, but all measurements decide
+    about their values.
     """
     names = sorted(
         {
-            sight.measurement.parameter
-            for sight in sights
-            if sight.measurement.parameter
-            and deviates(sight.measurement, sight.prediction.value(start))
+            observation.measurement.parameter
+            for observation in observations
+            if observation.measurement.parameter
+            and deviates(observation.measurement, observation.prediction.value(start))
         }
     )
     if not names:
         return Solution(start, {}, frozenset())
-    search = _Search(sights, names, _spreads(sights))
+    search = _Search(observations, names, _spreads(observations))
     return search.solution(start)
 
 
-def _spreads(sights: Sequence[Sight]) -> Floats:
-    return np.array([spread_of(sight.measurement) for sight in sights])
+def _spreads(observations: Sequence[Observation]) -> Floats:
+    return np.array([spread_of(observation.measurement) for observation in observations])
 
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """A search for the values of `names`."""
+    """A search for the values of the parameters `names`."""
 
-    sights: Sequence[Sight]
+    observations: Sequence[Observation]
     names: Sequence[str]
     spreads: Floats
 
     def solution(self, values: Values) -> Solution:
-        """Return the best values from these on."""
+        """Return the best values that are found when starting from these."""
         start = values
         residuals = self._residuals(values)
         slopes = self._slopes(values, residuals, None)
@@ -310,30 +316,30 @@ class _Search:
         )
 
     def _residuals(self, values: Values) -> Floats:
-        return np.array([self._residual(place, values) for place in range(len(self.sights))])
+        return np.array([self._residual(place, values) for place in range(len(self.observations))])
 
     def _residual(self, place: int, values: Values) -> float:
-        sight = self.sights[place]
-        figure = sight.measurement.value - sight.prediction.value(values)
+        observation = self.observations[place]
+        figure = observation.measurement.value - observation.prediction.value(values)
         return figure / float(self.spreads[place])
 
     def _slopes(
         self, values: Values, residuals: Floats, touched: NDArray[np.bool_] | None
     ) -> Floats:
-        """Return what each measurement gains, in its spreads, by one of each parameter. touched:
-        which pairs may be other than 0, None if that is not known."""
-        slopes = np.zeros((len(self.sights), len(self.names)))
+        """Return how much each measurement changes, in its spreads, if each parameter grows by one.
+        touched: the pairs that may be other than 0; None if that is not known."""
+        slopes = np.zeros((len(self.observations), len(self.names)))
         for column, name in enumerate(self.names):
             size = _difference(name, values[name])
             more = {**values, name: values[name] + size}
-            for row in range(len(self.sights)):
+            for row in range(len(self.observations)):
                 if touched is None or touched[row, column]:
                     slopes[row, column] = (residuals[row] - self._residual(row, more)) / size
         return slopes
 
     def _without_needless(self, values: Values, start: Values, residuals: Floats) -> Values:
-        """Return the values with those as before without which the measurements are explained as
-        well."""
+        """Return the values after undoing each change without which the measurements are explained
+        just as well."""
         least = residuals @ residuals
         for name in self.names:
             back = {**values, name: start[name]}
@@ -346,11 +352,11 @@ class _Search:
     def _step(
         self, values: Values, residuals: Floats, slopes: Floats
     ) -> tuple[Values, Floats] | None:
-        """Return better values and their residuals, None if there are none on the way."""
+        """Return better values and their residuals; None if there are none in this direction."""
         scale = np.maximum(1e-12, np.abs(slopes).max(axis=0))
         change = np.linalg.lstsq(slopes / scale, residuals, rcond=1e-6)[0] / scale
         tried = [change / 2**power for power in range(_HALVINGS)]
-        # Rounding may hide a step: each parameter alone, by one.
+        # Rounding may hide a step, so each parameter alone is changed by one.
         tried += list(np.sign(change)[:, None] * np.diag([1.0] * len(change)))
         for each in tried:
             found = {
@@ -366,8 +372,8 @@ class _Search:
         return None
 
     def _spread(self, slopes: Floats, place: int) -> float:
-        """Return the spread of a parameter, of the measurements' own; half of one where only whole
-        numbers are possible."""
+        """Return the spread of a parameter that follows from the spreads of the measurements; at
+        least a half for whole numbers."""
         weight = float(slopes[:, place] @ slopes[:, place])
         least = 0.5 if _is_whole(self.names[place]) else 0.0
         return max(least, 1 / weight**0.5) if weight else 0.0
@@ -384,8 +390,8 @@ def _difference(name: str, value: float) -> float:
 
 
 def _allowed(name: str, value: float, change: float) -> float:
-    """Return a changed value as the model can use it, at most a few times as large or as small as
-    before: where a figure hardly depends on a parameter, a slope leads anywhere."""
+    """Return a changed value that the model can use. It is at most a few times as large or as small
+    as before, because a slope is meaningless where a figure hardly depends on a parameter."""
     least, most = least_and_most(name)
     least = max(least, value / _AT_ONCE) if value > 0 else least
     most = min(most, max(value * _AT_ONCE, value + _AT_ONCE))

@@ -1,4 +1,4 @@
-"""The outcome of a batch, from what both sides wrote."""
+"""Combines what both sides wrote into the outcome of a batch."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from amdjit.probe.case import Measurement, Results, bits_of
 from amdjit.probe.outcome import (
     CaseOutcome,
     CaseStatus,
-    KeptArray,
+    StoredArray,
     plain,
     read_case,
     read_measurement,
 )
 from amdjit.probe.processes import scrubbed
-from amdjit.probe.streams import kept, read_values, results_of
+from amdjit.probe.streams import read_values, results_of, stored
 
 __all__ = [
     "differing",
     "joined",
-    "kept_results",
     "measurements_in",
     "outcomes_in",
+    "stored_results",
     "whole_results",
 ]
 
@@ -34,13 +34,14 @@ _SMALL_BYTES = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """A case on one side. how: "ended", "failed", "died"; None if nothing is known."""
+    """A case on one side."""
 
     begin: Mapping[str, Any]
     end: Mapping[str, Any]
 
     @property
     def how(self) -> str:
+        """How it went: "ended", "failed" or "died"; empty if nothing is known."""
         return str(self.end.get("kind", ""))
 
     @property
@@ -56,7 +57,7 @@ _MISSING = _Side({}, {})
 
 
 def differing(chip: Path, emulator: Path) -> bool:
-    """Return whether results of a case differ."""
+    """Return whether some results of a case differ."""
     here = _sides(emulator)
     return any(
         side.how == "ended" == here.get(name, _MISSING).how and side.digest != here[name].digest
@@ -67,40 +68,41 @@ def differing(chip: Path, emulator: Path) -> bool:
 def joined(
     chip: Path, emulator: Path, compared: Mapping[str, CaseOutcome]
 ) -> tuple[CaseOutcome, ...]:
-    """Return the outcomes of the cases that the chip began, in their order. compared: those of
-    cases whose results differ."""
+    """Return the outcomes of the cases that the chip began, in their order. compared: the outcomes
+    of those whose results differ."""
     here = _sides(emulator)
     found = []
     for name, side in _sides(chip).items():
         other = here.get(name, _MISSING)
         outcome = compared.get(name) or _plain_outcome(name, side, other)
         if side.begin.get("keeps"):
-            outcome = replace(outcome, results=kept_results(side.end, other.end))
+            outcome = replace(outcome, results=stored_results(side.end, other.end))
         found.append(outcome)
     return tuple(found)
 
 
-def kept_results(chip: Mapping[str, Any], emulator: Mapping[str, Any]) -> tuple[KeptArray, ...]:
-    """Return the chip's results as the file has them: small ones as they are, large ones relative
-    to the emulator's, if there are such."""
+def stored_results(chip: Mapping[str, Any], emulator: Mapping[str, Any]) -> tuple[StoredArray, ...]:
+    """Return the chip's results in the form in which the file stores them: small ones as they are,
+    large ones relative to the emulator's, if these exist."""
     arrays = results_of(chip.get("arrays", ()))
     others = results_of(emulator.get("arrays", ()))
     known = [(array.dtype, array.shape) for array in arrays]
     if sum(array.nbytes for array in arrays) <= _SMALL_BYTES or known != [
         (array.dtype, array.shape) for array in others
     ]:
-        return kept(arrays)
+        return stored(arrays)
     if chip["digest"] == emulator["digest"]:
         return ()
     changes = (bits_of(there) - bits_of(here) for there, here in zip(arrays, others, strict=True))
     return tuple(
-        KeptArray(array.dtype.name, array.shape, change.tobytes(), is_relative=True)
+        StoredArray(array.dtype.name, array.shape, change.tobytes(), is_relative=True)
         for array, change in zip(arrays, changes, strict=True)
     )
 
 
 def whole_results(case: CaseOutcome, emulator: Results) -> Results:
-    """Return the chip's results of a case. emulator: those whose digest the case has."""
+    """Return the chip's results of a case. emulator: the emulator's results, whose digest the case
+    has."""
     found = results_of(plain(case.results))
     if not any(array.is_relative for array in case.results):
         return found
@@ -111,7 +113,8 @@ def whole_results(case: CaseOutcome, emulator: Results) -> Results:
 
 
 def _plain_outcome(name: str, chip: _Side, emulator: _Side) -> CaseOutcome:
-    """Return the outcome of a case that ended on at most one side, or in the same way on both."""
+    """Return the outcome of a case that ended on at most one side, or that ended with equal results
+    on both."""
     status, note = _status(chip, emulator)
     elements = sum(math.prod(shape) for _, shape, *_ in chip.end.get("arrays", ()))
     return CaseOutcome(

@@ -1,4 +1,4 @@
-"""What a run of the probe brings back, as plain values."""
+"""The findings of a run of the probe, as plain values."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = [
     "CaseOutcome",
     "CaseStatus",
     "Facts",
-    "KeptArray",
     "Record",
+    "StoredArray",
     "plain",
     "read_batch",
     "read_case",
@@ -48,16 +48,17 @@ class BatchStatus(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class KeptArray:
-    """A result as the chip computed it. dtype: NumPy's or ml_dtypes' name of the element type;
-    data: its bytes in C order. is_relative: whether the data are the chip's bits minus the
-    emulator's, which compress well where there are many: the result is known together with that of
-    the emulator whose digest the case has."""
+class StoredArray:
+    """A result as the chip computed it."""
 
     dtype: str
+    """The name of the element type, NumPy's or ml_dtypes'."""
     shape: tuple[int, ...]
     data: bytes
+    """The bytes of the elements in C order."""
     is_relative: bool = False
+    """Whether the data are the chip's bits minus the emulator's. This compresses well if there are
+    many elements; the result can be restored from the emulator's, whose digest the case has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +80,11 @@ class CaseOutcome:
     note: str = ""
     """What failed, in words."""
     kinds: Mapping[str, int] = field(default_factory=dict)
-    """How many elements differ in which way, in words such as "1 ulp toward zero"."""
+    """How many elements differ, for each kind of difference, such as "1 ulp toward zero"."""
     differences: tuple[Difference, ...] = ()
-    """The first of them."""
-    results: tuple[KeptArray, ...] = ()
-    """The chip's results, if the case asks for them; empty for large ones that equal the
+    """The first differences."""
+    results: tuple[StoredArray, ...] = ()
+    """The chip's results, if the case stores them; empty for large ones that equal the
     emulator's."""
 
 
@@ -95,9 +96,9 @@ class BatchOutcome:
     group: str
     status: BatchStatus
     seconds: float = 0.0
-    """Seconds that it took on the chip."""
+    """How many seconds the batch took on the chip."""
     detail: str = ""
-    """How it ended if it is not done, with the last lines of its standard error."""
+    """How a batch that is not done ended, with the last lines of its standard error."""
     cases: tuple[CaseOutcome, ...] = ()
     measurements: tuple[Measurement, ...] = ()
 
@@ -108,13 +109,13 @@ class Facts:
 
     device: str
     target: str
-    """Its target id; memory and HIP's version are in `description`."""
+    """The target id. Memory and HIP's version are in `description`."""
     description: str
     multiprocessors: int
     driver: str = ""
     """The version of the kernel's driver, empty if unknown."""
     system: str = ""
-    """The name of the operating system. Nothing says whose device it is."""
+    """The name of the operating system. Nothing here tells whose device it is."""
     python: str = ""
 
 
@@ -123,18 +124,18 @@ class Record:
     """A run of the probe."""
 
     amdjit: str
-    """Its version."""
+    """The version of amdjit."""
     corpus: str
     """The version of the corpus."""
     facts: Facts
     selection: str
-    """What was asked for."""
+    """The batches that the user asked for, in words."""
     batches: tuple[BatchOutcome, ...]
     """The batches, in the order in which they ran."""
     is_complete: bool = True
-    """Whether all of it ran."""
+    """Whether all selected batches ran."""
     stopped: str = ""
-    """Why it did not, in words."""
+    """Why they did not, in words."""
 
     def cases(self) -> tuple[CaseOutcome, ...]:
         """Return the cases of all batches."""
@@ -146,7 +147,7 @@ class Record:
 
 
 def plain(value: Any) -> Any:
-    """Return a value of these classes as lists, numbers and texts, as msgpack writes them."""
+    """Return a value of these classes as lists, numbers and strings, which msgpack can write."""
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, (tuple, list)):
@@ -159,7 +160,7 @@ def plain(value: Any) -> Any:
 
 
 def read_batch(row: Any) -> BatchOutcome:
-    """Return a batch from its plain form. TypeError, ValueError or KeyError if it is none."""
+    """Return a batch from its plain form. TypeError, ValueError or KeyError for anything else."""
     name, group, status, seconds, detail, cases, measurements = row
     return BatchOutcome(
         _text(name),
@@ -173,7 +174,7 @@ def read_batch(row: Any) -> BatchOutcome:
 
 
 def read_facts(row: Any) -> Facts:
-    """Return facts from their plain form. TypeError or ValueError if they are none."""
+    """Return facts from their plain form. TypeError or ValueError for anything else."""
     device, target, description, multiprocessors, *others = row
     return Facts(
         _text(device),
@@ -185,7 +186,7 @@ def read_facts(row: Any) -> Facts:
 
 
 def read_record(row: Any) -> Record:
-    """Return a record from its plain form. TypeError, ValueError or KeyError if it is none."""
+    """Return a record from its plain form. TypeError, ValueError or KeyError for anything else."""
     amdjit, corpus, facts, selection, batches, is_complete, stopped = row
     return Record(
         _text(amdjit),
@@ -199,8 +200,8 @@ def read_record(row: Any) -> Record:
 
 
 def read_case(row: Any) -> CaseOutcome:
-    """Return a case's outcome from its plain form. TypeError, ValueError or KeyError if it is
-    none."""
+    """Return a case's outcome from its plain form. TypeError, ValueError or KeyError for anything
+    else."""
     name, subject, rule, status, elements, differing, chip, emulator, note, *rest = row
     kinds, differences, results = rest
     return CaseOutcome(
@@ -217,12 +218,14 @@ def read_case(row: Any) -> CaseOutcome:
         tuple(
             Difference(int(r), int(e), _text(i), int(c), int(m)) for r, e, i, c, m in differences
         ),
-        tuple(KeptArray(_text(d), tuple(map(int, s)), bytes(b), bool(r)) for d, s, b, r in results),
+        tuple(
+            StoredArray(_text(d), tuple(map(int, s)), bytes(b), bool(r)) for d, s, b, r in results
+        ),
     )
 
 
 def read_measurement(row: Any) -> Measurement:
-    """Return a measurement from its plain form. TypeError or ValueError if it is none."""
+    """Return a measurement from its plain form. TypeError or ValueError for anything else."""
     name, value, unit, samples, parameter, expected = row
     return Measurement(
         _text(name),

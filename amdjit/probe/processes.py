@@ -1,5 +1,5 @@
-"""Processes of the probe: started, timed, killed with all that they started, and their last words
-kept."""
+"""The processes of the probe. They are started, timed, and killed with everything that they
+started; the end of their standard error is returned."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from amdjit.forking import Lock
 __all__ = ["Ended", "Processes", "scrubbed"]
 
 _MOST_WORDS = 1500
-# What the user's environment may ask for would make other results of the same case.
+# These variables of the user's environment would change the results of a case.
 _PLAIN = {
     "AMDJIT_DEBUG": "",
+    "AMDJIT_EMULATOR_MATH": "",
     "AMDJIT_EMULATOR_MATRIX": "",
     "AMDJIT_SANITIZE": "",
     "AMDJIT_SANITIZE_JSON": "",
@@ -34,14 +35,15 @@ _CHILD = (sys.executable, "-m", "amdjit.probe.child")
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a process ended. code: its exit code, negative for a signal; None if it was killed for
-    the time it took. words: the end of its standard error, without anything private. is_stuck:
-    whether it could not even be killed, as a process in a driver's hands cannot."""
+    """How a process ended."""
 
     code: int | None
+    """Its exit code, negative for a signal; None if it was killed because it took too long."""
     seconds: float
     words: str = ""
+    """The end of its standard error, without anything private."""
     is_stuck: bool = False
+    """Whether it could not even be killed, as happens to a process inside a driver."""
 
     @property
     def reason(self) -> str:
@@ -53,14 +55,14 @@ class Ended:
 
 @dataclass
 class Processes:
-    """Starts children and knows which of them live."""
+    """Starts child processes and knows which of them are running."""
 
     chip: tuple[str, ...] = _CHILD
     """The command that runs `child.py` for the device."""
     emulator: tuple[str, ...] = _CHILD
     """The command that runs `child.py` for everything else."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables on top of the process's own, for both."""
+    """Environment variables for both, in addition to those of this process."""
     _live: set[Child] = field(default_factory=set)
     _lock: Lock = field(default_factory=Lock)
     _is_closed: bool = False
@@ -70,18 +72,19 @@ class Processes:
         return self._run([*self.chip, *arguments], seconds, {**_PLAIN, **self.environment})
 
     def on_emulator(self, seconds: float, *arguments: str) -> Ended:
-        """Run a task that needs no GPU and wait for its end. Several may run: each uses a thread of
-        the CPU."""
+        """Run a task that needs no GPU and wait for its end. Several such tasks may run at the same
+        time, each on one CPU thread."""
         variables = {**_PLAIN, "AMDJIT_EMULATOR_THREADS": "1", **self.environment}
         return self._run([*self.emulator, *arguments], seconds, variables)
 
     @property
     def is_closed(self) -> bool:
-        """Whether `close` was called: what ended since may have been killed by it."""
+        """Whether `close` was called; processes that ended after that may have been killed by
+        it."""
         return self._is_closed
 
     def close(self) -> None:
-        """Kill what lives, and start nothing any more."""
+        """Kill all running processes, and start no more."""
         with self._lock:
             self._is_closed = True
             live = list(self._live)
@@ -93,7 +96,7 @@ class Processes:
         with self._lock:
             if self._is_closed:
                 return Ended(None, 0.0)
-            # A Ctrl-C in the terminal is for this process, which decides what ends.
+            # Ctrl-C in the terminal is meant for this process, which decides what to end.
             environment = {**os.environ, **variables}
             process = Child(command, environment=environment, leads_group=True)
             self._live.add(process)
@@ -106,7 +109,8 @@ class Processes:
         return Ended(code, time.monotonic() - started, scrubbed(words), process.is_stuck)
 
 
-# Paths in quotes may have spaces; others end at one, unless they begin with a folder that is known.
+# Paths in quotes may contain spaces. Other paths end at a space, unless they begin with a known
+# folder.
 _QUOTED = re.compile(r"""(["'])(?:~|[A-Za-z]:)?[\\/][^"'\n]*[\\/]([^"'\\/\n]+)\1""")
 _PATH = re.compile(
     r"(?:~|[A-Za-z]:)?(?:[\\/][^\s\\/\"':,;()\[\]]+)+[\\/]([^\s\\/\"':,;()\[\]]+)"
@@ -115,7 +119,7 @@ _PATH = re.compile(
 
 
 def scrubbed(text: str) -> str:
-    """Return the end of a text without paths, user name, home and host name."""
+    """Return the end of a text without paths, user names, home folders and host names."""
     text = _QUOTED.sub(r"\1\2\1", text)
     for private, word in _private():
         text = re.sub(rf"(?<!\w){re.escape(private)}(?!\w)", word, text)
@@ -124,8 +128,8 @@ def scrubbed(text: str) -> str:
 
 
 def _private() -> list[tuple[str, str]]:
-    """Return names that identify the user or the machine, and what stands for them; folders first,
-    and of those the longest."""
+    """Return the names that identify the user or the machine, and their replacements; folders
+    first, the longest of them first."""
     folders = {str(Path.cwd()), str(Path.home()), tempfile.gettempdir(), sys.prefix}
     found = [(folder, "~") for folder in sorted(folders, key=len, reverse=True)]
     found.append((platform.node(), "HOST"))

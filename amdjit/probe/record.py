@@ -1,7 +1,7 @@
 """The file of a run: a header with a checksum, and a compressed record.
 
-header: magic (12 bytes), version of the format (u32), length and xxh3 digest of the rest (u64
-each), little-endian. The rest is msgpack in an xz stream.
+The header is little-endian: magic bytes (12), the version of the format (u32), the length and the
+xxh3 digest of the rest (u64 each). The rest is msgpack in an xz stream.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ __all__ = ["FORMAT", "RecordError", "read", "write"]
 FORMAT = 1
 _MAGIC = b"amdjit probe"
 _HEADER = struct.Struct("<12sIQQ")
-# A whole run has a few MiB; what decompresses to more than this is none.
+# A complete run has a few MiB. Anything that decompresses to more than this is not a run.
 _MOST_BYTES = 1 << 30
 
 
 class RecordError(AmdjitError):
-    """A file that is no record of the probe, or one that this version cannot read."""
+    """A file that is not a record of the probe, or one that this version cannot read."""
 
 
 def write(record: Record, path: Path) -> int:
-    """Write a record, whole or not at all, and return the bytes of the file."""
+    """Write a record, completely or not at all, and return the bytes of the file."""
     content = lzma.compress(msgpack.packb(plain(record)), preset=6)
     header = _HEADER.pack(_MAGIC, FORMAT, len(content), xxhash.xxh3_64_intdigest(content))
     unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
@@ -53,13 +53,13 @@ def read(path: Path) -> Record:
 
 
 def _checked(data: bytes, name: str) -> bytes:
-    """Return the compressed record of a file after its header was checked."""
+    """Return the compressed record of a file, after checking the header."""
     if not data.startswith(_MAGIC):
         raise RecordError(
-            f"{name} is no file of `amdjit probe`: give what `amdjit probe -o FILE` has written"
+            f"{name} is not a file of `amdjit probe`: give one that `amdjit probe -o FILE` wrote"
         )
     if len(data) < _HEADER.size:
-        raise RecordError(f"{name} is cut off within its header: copy or send it again")
+        raise RecordError(f"{name} ends within its header: copy or send it again")
     _, version, length, digest = _HEADER.unpack_from(data)
     if version != FORMAT:
         raise RecordError(
@@ -86,6 +86,6 @@ def _record_of(content: bytes, name: str) -> Record:
         return read_record(msgpack.unpackb(packed, strict_map_key=False))
     except (lzma.LZMAError, ValueError, TypeError, KeyError, msgpack.UnpackException) as error:
         raise RecordError(
-            f"{name} has a right checksum and no record of a probe in it ({error}): it was not "
+            f"{name} has a correct checksum, but no record of a probe ({error}): it was not "
             "written by `amdjit probe`"
         ) from None

@@ -1,4 +1,4 @@
-"""What the owner of a GPU reads after a run: a screenful."""
+"""The report that the owner of a GPU reads after a run, on one screen."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WIDTH = 120
 
 
 def report(record: Record) -> str:
-    """Return what was found, in a screenful: counts, what differs by subject and value, what failed
+    """Return what was found, on one screen: counts, what differs by subject and value, what failed,
     and what was measured."""
     cases = record.cases()
     subjects = subjects_of(cases)
@@ -62,7 +62,7 @@ def _differences(subjects: list[Subject]) -> list[str]:
 
 
 def shown_subject(subject: Subject, examples: int) -> list[str]:
-    """Return a subject's lines: how its results differ, and the first examples."""
+    """Return the lines about a subject: how its results differ, and the first examples."""
     known = sorted(subject.rules - {"documented"})
     certainty = f"; certainty: {' and '.join(known)}" if known else ""
     cases = f"{len(subject.different)} of {len(subject.compared)} cases{certainty}"
@@ -117,7 +117,7 @@ def _not_emulated(cases: tuple[CaseOutcome, ...]) -> list[str]:
 
 
 def _measured(record: Record) -> list[str]:
-    """Return the measurements that are furthest from the cycle model's."""
+    """Return the measurements that differ most from the cycle model."""
     found = record.measurements()
     if not found:
         return []
@@ -139,7 +139,7 @@ def _distance(value: float, expected: float) -> float:
 
 
 def how_to_send(path: Path, size: int) -> str:
-    """Return what to do with the file."""
+    """Return how to send the file in."""
     url = issues_url()
     where = f"attach it to an issue at {url}" if url else "attach it to an issue of the project"
     return (

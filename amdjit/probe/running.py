@@ -1,5 +1,5 @@
-"""A run of the probe: each batch in processes of its own on the device, and on the emulator of the
-same processor, which the other cores of the CPU compute meanwhile."""
+"""A run of the probe. Each batch runs in processes of its own, on the device and on the emulator of
+the same processor, which uses the other cores of the CPU at the same time."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ __all__ = ["Partial", "ProbeError", "Request", "chosen", "facts_of", "run"]
 
 _SECONDS_OF_ANSWER = 30.0
 _SECONDS_OF_FACTS = 120.0
-# What a CPU may need for that which a GPU does in a batch's seconds.
+# A CPU may need minutes for a batch that takes a GPU seconds.
 _EMULATOR_SECONDS = 900.0
 
 
 class ProbeError(AmdjitError):
-    """A run of the probe that cannot begin."""
+    """The run of the probe cannot begin."""
 
 
 @dataclass(frozen=True)
@@ -52,20 +52,20 @@ class Request:
     """What to run."""
 
     device: str = ""
-    """Its name, empty for the first GPU."""
+    """The name of the device, empty for the first GPU."""
     is_quick: bool = False
     only: tuple[str, ...] = ()
-    """Parts of the names of batches, none for all."""
+    """Parts of the names of the batches to run; empty for all batches."""
     minutes: float | None = None
     """Minutes after which no batch is begun; None for no limit."""
     patience: float = 1.0
-    """Factor of all limits of time."""
+    """A factor for all time limits."""
     jobs: int = 0
-    """Processes that emulate at a time, 0 for all cores but one."""
+    """How many processes emulate at the same time; 0 for all cores but one."""
 
     @property
     def selection(self) -> str:
-        """What was asked for, in words."""
+        """The selected batches, in words."""
         kind = "quick" if self.is_quick else "whole"
         return f"{kind}, only {', '.join(self.only)}" if self.only else kind
 
@@ -85,7 +85,7 @@ def facts_of(request: Request, processes: Processes) -> Facts:
                 "probe on an emulator: amdjit probe --device emulator:gfx1201 --quick"
             )
     raise ProbeError(
-        f"the device cannot be asked what it is: the process that asks {ended.reason}. "
+        f"the device cannot be queried: the process that queries it {ended.reason}. "
         f"`amdjit doctor` says more.\n{ended.words}"
     )
 
@@ -112,17 +112,17 @@ def run(
     processes: Processes,
     say: Callable[[str], None],
 ) -> tuple[Record, Partial]:
-    """Run what is asked for, or what is left of it, and return the record, and the partial file: to
-    be removed once the record is written, if that is complete. say: takes lines of progress."""
+    """Run the selected batches, or what is left of them. Return the record, and the partial file,
+    which is to be removed once a complete record is written. say: prints lines of progress."""
     target = read_target(facts.target)
     selected = chosen(request, target)
     partial = Partial(partial_path, _identity(request, facts), facts)
-    if partial.why_anew:
-        say(partial.why_anew)
+    if partial.why_new:
+        say(partial.why_new)
     there = {batch.name for batch in partial.batches}
     left = [batch for batch in selected if batch.name not in there]
     if there:
-        say(f"going on with {partial.path}: {len(there)} of {len(selected)} batches are there")
+        say(f"continuing {partial.path}: {len(there)} of {len(selected)} batches are done")
     with tempfile.TemporaryDirectory(prefix="amdjit-probe-", ignore_cleanup_errors=True) as folder:
         session = _Session(
             request,
@@ -158,8 +158,8 @@ def _identity(request: Request, facts: Facts) -> dict[str, str]:
 
 @dataclass
 class _Session:
-    """The rest of a run. Chip: in the calling thread; emulators: in a pool; what both gave is
-    joined in one further thread, in order."""
+    """The rest of a run. The calling thread runs batches on the chip, a pool of threads runs them
+    on emulators, and one more thread combines the results of both, in order."""
 
     request: Request
     facts: Facts
@@ -171,7 +171,7 @@ class _Session:
     _joins: list[Future[None]] = field(default_factory=list)
 
     def run(self, left: Sequence[Batch]) -> str:
-        """Run batches and return why not all of them were run; empty if they were."""
+        """Run the batches and return why not all of them ran; empty if they did."""
         jobs = self.request.jobs or max(1, (os.cpu_count() or 2) - 1)
         with ThreadPoolExecutor(jobs) as pool, ThreadPoolExecutor(1) as joiner:
             try:
@@ -195,7 +195,7 @@ class _Session:
         stopped = ""
         for batch in left:
             if batch.group is Group.TIMING:
-                self._wait()  # the CPU has nothing else to do while launches are timed
+                self._wait()  # the CPU must be idle while launches are timed
             if not stopped and self._is_late(batch):
                 stopped = "out of time"
             if stopped:
@@ -290,19 +290,19 @@ class _Session:
         return outcomes_in(file)
 
 
-# What a run says while it goes on: a line for each batch, with the time that is left.
+# The progress of a run: a line for each batch, with the remaining time.
 
 _FAILED = (CaseStatus.CHIP_FAILED, CaseStatus.CRASHED, CaseStatus.HUNG)
 
 
 @dataclass
 class Progress:
-    """Counts batches."""
+    """Counts and prints the batches that have ended."""
 
     left: Sequence[Batch]
-    """The batches that this run has to do."""
+    """The batches that this run has to run."""
     before: int
-    """How many earlier runs did."""
+    """How many batches earlier runs did."""
     say: Callable[[str], None]
     _began: float = field(default_factory=time.monotonic)
     _ended: int = 0
@@ -322,7 +322,7 @@ class Progress:
         self.say(f"{number} {batch.name}: {_what(outcome)}{self._remaining()}")
 
     def _remaining(self) -> str:
-        """Return the time that is left if the rest is as quick as what has ended."""
+        """Return the remaining time, if the other batches are as fast as those that have ended."""
         rest = sum(batch.expected for batch in self.left) - self._expected
         if rest <= 0 or self._expected <= 0:
             return ""
@@ -350,33 +350,35 @@ def _what(outcome: BatchOutcome) -> str:
     return ", ".join(parts) or "nothing"
 
 
-# The file of a run that is not complete: it grows with each batch, and the next run goes on with
-# it.
+# The file of an incomplete run: it grows with each batch, and the next run continues it.
 
 
 class Partial:
-    """Batches that have ended, in a file. identity: what has to be the same for a run to go on with
-    them: versions and device. why_anew: why it does not, if there was a file of another run."""
+    """Batches that have ended, in a file.
+
+    identity: the versions and the device, which must be the same for a run to continue. why_new:
+    why it does not, if there was a file of another run.
+    """
 
     def __init__(self, path: Path, identity: dict[str, str], facts: Facts) -> None:
         self.path = path
-        self.why_anew = ""
+        self.why_new = ""
         self.batches: list[BatchOutcome] = []
-        if not self._goes_on(identity):
+        if not self._continues(identity):
             self.path.write_bytes(msgpack.packb([identity, plain(facts)]))
 
     def add(self, batch: BatchOutcome) -> None:
-        """Keep a batch."""
+        """Add a batch to the file."""
         self.batches.append(batch)
         with self.path.open("ab") as file:
             file.write(msgpack.packb(plain(batch)))
 
     def remove(self) -> None:
-        """Remove the file, when the run is complete."""
+        """Remove the file, after the run is complete."""
         self.path.unlink(missing_ok=True)
 
-    def _goes_on(self, identity: dict[str, str]) -> bool:
-        """Read what is there; False if a new file must be begun."""
+    def _continues(self, identity: dict[str, str]) -> bool:
+        """Read the file; return False if a new one must be begun."""
         if not self.path.exists():
             return False
         try:
@@ -391,10 +393,10 @@ class Partial:
         except (ValueError, TypeError, KeyError, msgpack.UnpackException):
             changes = ["it is damaged"]
         if changes:
-            self.why_anew = f"{self.path} is not continued: {'; '.join(changes)}"
+            self.why_new = f"{self.path} is not continued: {'; '.join(changes)}"
             return False
         self.batches = found
-        # What was cut off at the end is written over.
+        # An incomplete value at the end is overwritten.
         whole = b"".join(msgpack.packb(plain(batch)) for batch in self.batches)
         self.path.write_bytes(msgpack.packb([identity, facts]) + whole)
         return True
@@ -405,29 +407,30 @@ def _values(path: Path) -> list[Any]:
         return list(msgpack.Unpacker(file, strict_map_key=False, max_buffer_size=1 << 30))
 
 
-# A batch on one side, in as many processes as it takes: what ends a process costs the case that
-# ran, and the next process goes on after it.
+# A batch on one side, in as many processes as it takes: if a process ends early, only the case that
+# it was running is lost, and another process continues after that case.
 
 _MOST_DEATHS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """How a batch went on one side. file: the values that its processes wrote, with a "died" after
-    the case in which one ended. is_answering: False if the device did not answer afterwards."""
+    """How a batch ran on one side."""
 
     file: Path
+    """The values that its processes wrote, with "died" after each case in which a process ended."""
     status: BatchStatus
     seconds: float
     detail: str = ""
     is_answering: bool = True
+    """Whether the device answered afterwards."""
 
 
 def run_batch(
     start: Callable[[int], Ended], file: Path, answers: Callable[[Ended], bool]
 ) -> Attempt:
-    """Run a batch. start: starts a process from the case of a number on, and waits for it; answers:
-    whether the device works after a process that ended so."""
+    """Run a batch. start: starts a process at the case with a number, and waits for its end.
+    answers: says whether the device still works after a process that ended in this way."""
     seconds, detail, deaths, first = 0.0, "", 0, 0
     status = BatchStatus.DONE
     while True:
@@ -451,7 +454,7 @@ def run_batch(
 
 
 def _kinds(file: Path) -> list[str]:
-    """Return what a file has, after a value that is cut off at its end is gone."""
+    """Return the kinds of values in a file, after removing an incomplete value at its end."""
     values = list(read_values(file))
     whole = b"".join(msgpack.packb(value) for value in values)
     if file.exists() and file.stat().st_size != len(whole):
@@ -468,7 +471,8 @@ def _detail(ended: Ended, name: str) -> str:
     where = f"in {name}: " if name else ""
     if not ended.words:
         return f"{where}{ended.reason}"
-    # The last line says what went wrong, as in Python's tracebacks: it comes first, too.
+    # The last line says what went wrong, as in Python's tracebacks, so it is repeated at the
+    # beginning.
     last = f": {ended.words.splitlines()[-1].strip()}" if ended.code else ""
     return f"{where}{ended.reason}{last}\n{ended.words}"
 

@@ -19,7 +19,7 @@ from amdjit.target import read_target
 __all__ = ["Request", "compare", "fit", "list_batches", "probe"]
 
 _INTERRUPTED = 130
-# An emulator is no GPU: what takes one a second may take it minutes.
+# An emulator may need minutes for what a GPU does in a second.
 _EMULATOR_PATIENCE = 20.0
 
 
@@ -27,7 +27,7 @@ def list_batches(
     request: Request, processes: Processes | None = None, say: Callable[[str], None] = print
 ) -> int:
     """Print the batches that a request selects, with the seconds that they take on a GPU. Without a
-    GPU these are the batches for AMDJIT_TARGET, else for gfx1201."""
+    GPU, these are the batches for AMDJIT_TARGET, or else for gfx1201."""
     try:
         target = read_target(facts_of(request, processes or Processes()).target)
     except ProbeError:
@@ -48,8 +48,8 @@ def probe(
     processes: Processes | None = None,
     say: Callable[[str], None] = print,
 ) -> int:
-    """Run the probe, write its file and print the report; return the exit code: 0 for a run that is
-    complete, whatever it found, 1 for one that is not, 130 after Ctrl-C."""
+    """Run the probe, write its file and print the report. Return the exit code: 0 for a complete
+    run, whatever it found, 1 for an incomplete one, 130 after Ctrl-C."""
     children = processes or Processes()
     facts = facts_of(request, children)
     if facts.device.startswith("emulator:"):
@@ -77,7 +77,8 @@ def compare(
     say: Callable[[str], None] = print,
     processes: Processes | None = None,
 ) -> int:
-    """Print what a file settles, or write it to `output`; RecordError if it is no such file."""
+    """Print what a file decides, or write it to `output`; RecordError if it is not a file of the
+    probe."""
     found = comparison.compare(records.read(path), jobs, processes or Processes(), say)
     words = comparison.text(found)
     if output is None:
@@ -88,8 +89,8 @@ def compare(
 
 
 def fit(path: Path, output: Path | None) -> int:
-    """Print what a file's measurements say of the cycle model's parameters, and write them to
-    `output`, by default beside the file; RecordError if it is no file of the probe or has no
+    """Print what a file's measurements say about the cycle model's parameters, and write these to
+    `output`, by default beside the file. RecordError if it is not a file of the probe or has no
     measurements, NoEstimate for a processor that the model does not know."""
     record = records.read(path)
     if not record.measurements():
@@ -111,8 +112,8 @@ def _file_name(request: Request, facts: Facts) -> str:
 
 
 def _what_now(record: Record, partial: Path) -> str:
-    """Say what to do after a run that is not complete."""
-    again = f"The same command goes on after what is in {partial}."
+    """Say what to do after an incomplete run."""
+    again = f"The same command continues after what is in {partial}."
     if "seems hung" not in record.stopped:
         return again
     reset = {

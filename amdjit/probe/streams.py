@@ -1,7 +1,7 @@
 """What a child process writes while it works: a file of msgpack values, one after the other.
 
-A process that dies or is killed leaves what it has written; a value that is cut off counts for
-nothing.
+What a process has written remains if it dies or is killed; an incomplete value at the end is
+ignored.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import numpy as np
 import xxhash
 
 from amdjit.probe.case import Case, Results
-from amdjit.probe.outcome import KeptArray
+from amdjit.probe.outcome import StoredArray
 
-__all__ = ["Writer", "digest_of", "kept", "read_values", "results_of"]
+__all__ = ["Writer", "digest_of", "read_values", "results_of", "stored"]
 
 # Importing ml_dtypes makes its names known to np.dtype.
 assert ml_dtypes.bfloat16
 
 
 class Writer:
-    """Appends values to a file, each of which is there for readers at once."""
+    """Appends values to a file, where readers see each of them at once."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("ab")
@@ -36,7 +36,7 @@ class Writer:
         self._file.flush()
 
     def begin(self, case: Case) -> None:
-        """Say which case runs now."""
+        """Note which case runs now."""
         self.write(
             kind="begin",
             name=case.name,
@@ -47,30 +47,30 @@ class Writer:
 
 
 def read_values(path: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the mappings of a file up to the first that is cut off; none if there is no file."""
+    """Yield the mappings of a file up to the first incomplete one; none if there is no file."""
     if not path.exists():
         return
     with path.open("rb") as file:
         yield from msgpack.Unpacker(file, strict_map_key=False, max_buffer_size=1 << 30)
 
 
-def kept(results: Results) -> tuple[KeptArray, ...]:
+def stored(results: Results) -> tuple[StoredArray, ...]:
     """Return arrays as plain values."""
     return tuple(
-        KeptArray(array.dtype.name, array.shape, np.ascontiguousarray(array).tobytes())
+        StoredArray(array.dtype.name, array.shape, np.ascontiguousarray(array).tobytes())
         for array in results
     )
 
 
 def results_of(rows: Any) -> Results:
-    """Return the arrays of plain values."""
+    """Return the arrays that plain values describe."""
     return tuple(
         np.frombuffer(data, np.dtype(dtype)).reshape(shape) for dtype, shape, data, *_ in rows
     )
 
 
-def digest_of(arrays: tuple[KeptArray, ...]) -> str:
-    """Return a digest of types, shapes and bits."""
+def digest_of(arrays: tuple[StoredArray, ...]) -> str:
+    """Return a digest of the types, shapes and bits of arrays."""
     digest = xxhash.xxh3_64()
     for array in arrays:
         digest.update(f"{array.dtype} {array.shape}\n".encode())

@@ -1,4 +1,4 @@
-"""Differences by what they are about: an instruction, a matrix row, an example, a program."""
+"""Groups differences by subject: an instruction, a matrix row, an example, a program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from amdjit.probe.outcome import CaseOutcome, CaseStatus
 
 __all__ = ["Subject", "subjects_of"]
 
-# Counted on top of the ways in which single elements differ.
+# These kinds are counted in addition to the kinds of single elements.
 _ON_TOP = ("from an even result", "at the same bits", "in other places")
 _RAN_ON_BOTH = (CaseStatus.AGREES, CaseStatus.DIFFERS)
 _FAILED_ON_CHIP = (CaseStatus.CHIP_FAILED, CaseStatus.CRASHED, CaseStatus.HUNG)
@@ -19,19 +19,19 @@ _FAILED_ON_CHIP = (CaseStatus.CHIP_FAILED, CaseStatus.CRASHED, CaseStatus.HUNG)
 
 @dataclass(frozen=True)
 class Subject:
-    """A subject with all its cases. rule: the least certain rule of its cases."""
+    """A subject with all its cases."""
 
     name: str
     cases: tuple[CaseOutcome, ...]
 
     @property
     def rules(self) -> frozenset[str]:
-        """What the emulator follows in its cases."""
+        """The kinds of rules that the emulator follows in its cases."""
         return frozenset(case.rule for case in self.cases)
 
     @property
     def compared(self) -> tuple[CaseOutcome, ...]:
-        """The cases that both sides have computed."""
+        """The cases that both sides computed."""
         return tuple(case for case in self.cases if case.status in _RAN_ON_BOTH)
 
     @property
@@ -46,17 +46,18 @@ class Subject:
 
     @property
     def differing(self) -> int:
-        """Elements that differ."""
+        """The number of elements that differ."""
         return sum(case.differing for case in self.different)
 
     @property
     def elements(self) -> int:
-        """Elements that were compared in the cases that differ."""
+        """The number of elements that were compared in the cases that differ."""
         return sum(case.elements for case in self.different)
 
     @property
     def examples(self) -> tuple[tuple[CaseOutcome, Difference], ...]:
-        """The differences that are in the file, with their cases; each case's first one first."""
+        """The differences that the file has, with their cases; the first of each case come
+        first."""
         ranked = [
             (place, case, difference)
             for case in self.different
@@ -66,7 +67,7 @@ class Subject:
         return tuple((case, difference) for _, case, difference in ranked)
 
     def summary(self) -> str:
-        """Say in one line in which way the chip's results are others."""
+        """Say in one line how the chip's results differ."""
         kinds: Counter[str] = Counter()
         for case in self.different:
             kinds.update(case.kinds)
@@ -91,7 +92,8 @@ class Subject:
 
 
 def subjects_of(cases: Iterable[CaseOutcome]) -> tuple[Subject, ...]:
-    """Return the subjects of cases; those with the greatest share of different elements first."""
+    """Return the subjects of cases; those with the greatest share of differing elements come
+    first."""
     found: dict[str, list[CaseOutcome]] = {}
     for case in cases:
         found.setdefault(case.subject, []).append(case)

@@ -1,4 +1,4 @@
-"""What one profiled launch did."""
+"""The profile of one launch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from amdjit.late import late
 from amdjit.profiling.counts import Counts, InstructionCounts, LineCounts, Roofline, Totals
 from amdjit.profiling.peaks import PEAKS, Peaks
 
-# Many profiles are read without estimates.
+# Loaded late, because many profiles are read without estimates.
 if TYPE_CHECKING:
     from amdjit.cycles import model
 else:
@@ -35,7 +35,7 @@ else:
 
 __all__ = ["IN_JSON", "_OPERATIONS", "LaunchProfile", "operations_of", "profile_html"]
 
-# What the JSON form has of a launch.
+# The fields of a launch in the JSON form.
 IN_JSON = (
     "kernel", "target", "grid", "block", "dynamic_lds", "wave_size", "workgroups", "waves",
     "distinct_lines", "totals", "roofline", "instructions", "lines", "missing",
@@ -113,7 +113,7 @@ class LaunchProfile:
 
     @property
     def no_cycles(self) -> str | None:
-        """Why there is no estimate of cycles, None if there is one."""
+        """Why there is no estimate of cycles; None if there is one."""
         return self._estimate[1]
 
     @cached_property
@@ -156,8 +156,8 @@ class LaunchProfile:
 
     @cached_property
     def lines(self) -> Mapping[tuple[str, int], LineCounts]:
-        """The counts of each source line, by file and line; instructions without a line are not
-        here."""
+        """The counts of each source line, by file and line. Instructions without a line are not
+        included."""
         by_line: dict[tuple[str, int], list[InstructionCounts]] = defaultdict(list)
         for counts in self.instructions:
             if counts.file is not None and counts.line is not None:
@@ -182,13 +182,13 @@ class LaunchProfile:
 
     @property
     def distinct_lines(self) -> int:
-        """Cache lines of the device's memory that the launch touches, each counted once; private
-        memory is not among them."""
+        """Cache lines of the device's memory that the launch touches, each counted once. Private
+        memory is not included."""
         return self._counted.distinct_lines
 
     @cached_property
     def roofline(self) -> Roofline | None:
-        """Where the launch stands below the chip's limits; None if those are not known."""
+        """How far the launch is below the chip's limits; None if these are not known."""
         peaks = PEAKS.get(self.target)
         if peaks is None:
             return None
@@ -215,7 +215,7 @@ class LaunchProfile:
         return tuple(found)
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
+        """The HTML that notebooks show."""
         return launch_html(self)
 
     def __str__(self) -> str:
@@ -239,14 +239,14 @@ def _sums(parts: Iterable[Counts]) -> dict[str, int]:
     return {name: sum(getattr(part, name) for part in several) for name in _COUNTS}
 
 
-# Where a launch stands below what its chip can do.
+# The roofline: how far a launch is below what its chip can do.
 
 
 def roofline_of(operations: Mapping[str, int], distinct_lines: int, peaks: Peaks) -> Roofline:
     """Return the roofline of a launch with these operations by type, which touches that many cache
     lines.
 
-    The type is the one whose operations take longest at their peak, of those with a known peak.
+    Of the types with a known peak, it uses the one whose operations take longest at that peak.
     """
     known = {kind: count for kind, count in operations.items() if kind in peaks.operations}
     kind = max(known, key=lambda name: known[name] / peaks.operations[name], default="f32")
@@ -268,9 +268,10 @@ def roofline_of(operations: Mapping[str, int], distinct_lines: int, peaks: Peaks
 
 # Arithmetic operations of instructions: what a roofline counts.
 #
-# Counted are additions, multiplications and transcendental functions of floats in vector
-# instructions, dot products and matrix products; a multiplication with addition is two (as
-# rocprofiler-compute counts FLOPs). Other integer arithmetic is not: most of it computes addresses.
+# It counts additions, multiplications and transcendental functions of floats in vector
+# instructions, dot products and matrix products; a multiplication with addition counts as two (as
+# in the FLOPs of rocprofiler-compute). Other integer arithmetic is not counted, because most of it
+# computes addresses.
 
 _SINGLE = (
     "add", "sub", "subrev", "mul", "mul_dx9_zero", "exp", "log", "rcp", "rcp_iflag", "rsq", "sqrt",
@@ -282,7 +283,7 @@ _TWO = (
 )  # fmt: skip
 _FLOATS = ("f16", "f32", "f64")
 
-# By `Traits.operation`: the type, and operations of a lane.
+# For each `Traits.operation`, the type, and the number of operations of a lane.
 _OPERATIONS: Mapping[str, tuple[str, int]] = {
     **{f"v_{name}_{kind}": (kind, 1) for name in _SINGLE for kind in _FLOATS},
     **{f"v_{name}_{kind}": (kind, 2) for name in _TWO for kind in _FLOATS},
@@ -322,14 +323,14 @@ _OPERATIONS: Mapping[str, tuple[str, int]] = {
     "v_dot8_i32_iu4": ("i4", 16),
     "v_dot8_u32_u4": ("i4", 16),
 }  # fmt: skip
-_MATRIX_TYPES = {"bf8": "fp8", "iu8": "i8", "iu4": "i4", "xf32": "f32", "f8f6f4": "fp8"}
+_MATRIX_TYPES = {"bf8": "fp8", "iu8": "i8", "iu4": "i4", "f8f6f4": "fp8"}
 # Rows and columns of WMMA's results.
 _ROWS = 16
 
 
 def operations_of(instruction: Instruction, executions: int, lanes: int) -> dict[str, int]:
-    """Return the operations of all executions of an instruction, by type. lanes: that were active,
-    summed over the executions."""
+    """Return the operations of all executions of an instruction, by type. lanes: the number of
+    active lanes, summed over the executions."""
     matrix = instruction.traits.matrix
     if matrix is not None:
         return {_matrix_type(matrix): executions * _matrix_operations(matrix)}
@@ -343,7 +344,7 @@ def operations_of(instruction: Instruction, executions: int, lanes: int) -> dict
 
 
 def sum_operations(several: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """Return the sum by type."""
+    """Return the sums by type."""
     total: dict[str, int] = {}
     for one in several:
         for kind, count in one.items():
@@ -356,7 +357,7 @@ def _matrix_type(matrix: MatrixProduct) -> str:
 
 
 def _matrix_operations(matrix: MatrixProduct) -> int:
-    """Half of a sparse A is 0 and is not multiplied."""
+    """Return the operations of a matrix product. Half of a sparse A is 0 and is not multiplied."""
     depth = matrix.k // 2 if matrix.sparse else matrix.k
     return 2 * _ROWS * _ROWS * depth
 
@@ -367,7 +368,7 @@ def _block_operations(product: BlockProduct, instruction: Instruction) -> int:
     return 2 * product.m * product.m * depth * blocks
 
 
-# Profiles in words, for people.
+# Profiles as text, for people.
 
 _HOT_LINES = 10
 _LABEL = 14
@@ -466,7 +467,7 @@ def _bytes(count: int) -> str:
 
 
 def _hot_lines(launch: LaunchProfile) -> list[str]:
-    """Return the lines with most executions; without lines, the instructions."""
+    """Return the lines with the most executions, or the instructions if there are no lines."""
     hot = sorted(launch.lines.values(), key=lambda counts: -counts.executions)[:_HOT_LINES]
     named: list[tuple[Counts, str]]
     named = [(counts, f"{PurePath(counts.file).name}:{counts.line}") for counts in hot]
@@ -491,7 +492,7 @@ _HEAD = ("line", "executions", "lanes", "requests", "bytes", "cache lines", "LDS
 
 
 def profile_html(launches: Sequence[LaunchProfile], stopped: Sequence[str]) -> str:
-    """Return the launches of a profile, each to unfold."""
+    """Return the launches of a profile, each of which can be expanded."""
     count = len(launches)
     return framed(
         title("amdjit.profile", f"{count} launch{'es' * (count != 1)}"),
@@ -501,7 +502,7 @@ def profile_html(launches: Sequence[LaunchProfile], stopped: Sequence[str]) -> s
 
 
 def launch_html(launch: LaunchProfile) -> str:
-    """Return a launch's totals and its lines, those that were executed most first."""
+    """Return a launch's totals and its lines, the most executed first."""
     lines = sorted(launch.lines.values(), key=lambda line: -line.executions)
     rows = [
         _notebook_row(launch, f"{PurePath(c.file).name}:{c.line}", c, _source(c)) for c in lines

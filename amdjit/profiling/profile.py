@@ -1,7 +1,7 @@
 """Count what launches do: `with amdjit.profile() as p:`.
 
-The emulator counts; a launch runs as it would without, only slower. All enclosing blocks collect
-what is launched inside of them.
+The emulator counts; launches compute the same as without counting, but are slower. All enclosing
+blocks collect what is launched inside them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from amdjit.profiling.launch_profile import LaunchProfile, profile_html
 from amdjit.profiling.peaks import PEAKS
 from amdjit.target import Target
 
-# The page stands above profiles, which only offer to write it.
+# The page is a layer above profiles, which only offer to write it.
 if TYPE_CHECKING:
     from amdjit.explorer import page
 else:
@@ -33,7 +33,7 @@ else:
 __all__ = ["LaunchProfile", "profile"]
 
 _ROUNDS = 2
-# Where a chip's are not known.
+# The number for chips where it is not known.
 _WORKGROUP_PROCESSORS = 32
 
 
@@ -50,11 +50,11 @@ class profile:  # noqa: N801
 
     workgroups: how many workgroups of a launch to record for its cycles, 0 for none; by default as
     many as a workgroup processor runs in two rounds. They are those that one workgroup processor
-    would run if the chip gave them out in turn. instructions: the most that are recorded of a
-    launch, over all waves; workgroups that do not fit are left out.
+    would get if the chip handed them out in turn. instructions: how many are recorded of a launch
+    at most, over all waves; workgroups beyond that are left out.
 
-    launches: what each one did, in the order of their ends. stopped: a sentence for each launch
-    that a fault stopped; nothing is counted of it. Blocks nest, and count the same launches. A
+    launches: what each launch did, in the order in which they ended. stopped: a sentence for each
+    launch that a fault stopped, which is not counted. Blocks nest, and count the same launches. A
     launch on a device other than the emulator raises LaunchError, and so does one that `sanitize`
     or AMDJIT_SANITIZE wants to check.
     """
@@ -99,7 +99,7 @@ class profile:  # noqa: N801
         self.stopped.append(f"{kernel}: nothing is counted, a fault stopped the launch: {reason}")
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
+        """The HTML that notebooks show."""
         return profile_html(self.launches, self.stopped)
 
     def to_json(self) -> str:

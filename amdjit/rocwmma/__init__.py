@@ -1,8 +1,8 @@
 """rocWMMA's benchmark of matrix products: its grid of cases, run, checked and reported.
 
-`cases.py` is the grid, `kernels.py` the products, `running.py` runs a case on rocWMMA's matrices
-and with its rule of correctness, `report.py` and `plot.py` show the results. The room
-imports everything below the command line, and only the command line imports it.
+`cases.py` has the grid, `kernels.py` the products, `running.py` runs a case on rocWMMA's matrices
+and checks it by rocWMMA's rule, `report.py` and `plot.py` show the results. The package may import
+everything below the command line, and only the command line imports it.
 """
 
 from __future__ import annotations

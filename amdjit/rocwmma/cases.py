@@ -27,21 +27,23 @@ from amdjit.types import Scalar, bf8, bf8_fnuz, bf16, f16, f32, f64, fp8, fp8_fn
 __all__ = ["SUITES", "TYPES", "Case", "Layout", "Program", "Suite", "Types", "grid", "why_skipped"]
 
 ALPHA = BETA = 2
-_BLOCK = 16  # rows and columns of a block: rocWMMA's only one on gfx11 and gfx12, the unit of tiles
+# Rows and columns of a block: the unit of tiles, and the only block of rocWMMA on gfx11 and gfx12.
+_BLOCK = 16
 
 Size = tuple[int, int, int]
 
 
 class Layout(Enum):
-    """How a matrix lies in memory, by BLAS's letters as rocWMMA writes them."""
+    """The order of a matrix in memory, by BLAS's letters as rocWMMA writes them."""
 
     ROWS = "T"
     COLUMNS = "N"
 
 
 class Program(Enum):
-    """rocWMMA's programs: what they prefetch (PGR), how many buffers of LDS they have (LB), blocks
-    of a wave (MB), and who loads them together (NC: nobody, CP_WG: the workgroup)."""
+    """rocWMMA's programs. The names say what they prefetch (PGR), how many buffers of LDS they have
+    (LB), how many blocks a wave has (MB), and who loads them together (NC: nobody, CP_WG: the
+    workgroup)."""
 
     DIRECT = "PGR0_LB0_MP0_MB_NC"
     STAGED = "PGR1_LB2_MP0_MB_CP_WG"
@@ -49,7 +51,7 @@ class Program(Enum):
 
 @dataclass(frozen=True)
 class Types:
-    """Element types of A and B, of C and D, and of the sums."""
+    """The element types of A and B, of C and D, and of the sums."""
 
     input: ElementType
     output: Scalar
@@ -57,7 +59,7 @@ class Types:
 
     @property
     def stored(self) -> Scalar:
-        """What memory holds of A and B."""
+        """The type in which memory holds A and B."""
         found: Scalar = stored_type(self.input)
         return found
 
@@ -65,14 +67,14 @@ class Types:
         return "_".join(_NAMES[each] for each in (self.input, self.output, self.compute))
 
 
-# As rocWMMA's reports name them.
+# The names in rocWMMA's reports.
 _NAMES: Mapping[ElementType, str] = MappingProxyType(
     {
         f16: "f16", bf16: "bf16", f32: "f32", f64: "f64", i8: "i8", i32: "i32", fp8: "f8",
         bf8: "bf8", fp8_fnuz: "f8_fnuz", bf8_fnuz: "bf8_fnuz", Rounded.XF32: "xf32",
     }
 )  # fmt: skip
-# rocWMMA's documentation, "Supported data types": gfx9 has more than gfx11 and gfx12.
+# rocWMMA's documentation, "Supported data types": gfx9 has more types than gfx11 and gfx12.
 TYPES: tuple[Types, ...] = (
     Types(f16, f32, f32),
     Types(f16, f16, f32),
@@ -98,7 +100,7 @@ _VALIDATION_SIZES: tuple[Size, ...] = (
 )  # fmt: skip
 _BENCH_SIZES: tuple[Size, ...] = tuple((n, n, n) for n in (1024, 2048, 4096, 8192))
 _TILES = ((1, 1), (1, 2), (2, 1), (2, 2), (4, 2), (2, 4), (4, 4))
-# Waves below each other and side by side: rocWMMA's thread blocks (W,1) (W,2) (W,4) (2W,1) (2W,2)
+# Waves below and beside each other, in rocWMMA's thread blocks (W,1) (W,2) (W,4) (2W,1) (2W,2)
 # (4W,1).
 _ALL_WAVES = ((1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (4, 1))
 
@@ -111,11 +113,11 @@ class Suite:
     help: str
     sizes: tuple[Size, ...]
     depths: tuple[int, ...]
-    """BlockK."""
+    """The values of BlockK."""
     tiles: tuple[tuple[int, int], ...]
-    """Blocks of a wave below each other and side by side."""
+    """Blocks of a wave, below and beside each other."""
     waves: tuple[tuple[int, int], ...]
-    """Waves of a workgroup, below each other and side by side."""
+    """Waves of a workgroup, below and beside each other."""
     programs: tuple[Program, ...] = tuple(Program)
 
 
@@ -138,13 +140,13 @@ class Case:
     layouts: tuple[Layout, Layout, Layout]
     """The layouts of A, of B, and of C and D."""
     tile: tuple[int, int]
-    """Blocks of a wave, below each other and side by side."""
+    """Blocks of a wave, below and beside each other."""
     depth: int
     """BlockK, the extent of a step along k."""
     waves: tuple[int, int]
-    """Waves of a workgroup, below each other and side by side."""
+    """Waves of a workgroup, below and beside each other."""
     size: Size
-    """m, n, k."""
+    """The extents m, n and k."""
 
     @property
     def rows(self) -> int:
@@ -172,13 +174,14 @@ class Case:
 
     @property
     def operations(self) -> int:
-        """Multiplications and additions of A B, as rocWMMA counts them."""
+        """The multiplications and additions of A B, as rocWMMA counts them."""
         m, n, k = self.size
         return 2 * m * n * k
 
 
 def grid(suite: Suite, sizes: tuple[Size, ...] | None = None) -> Iterator[Case]:
-    """Yield a suite's cases, for these sizes or its own: C and D lie in columns, as in rocWMMA."""
+    """Yield the cases of a suite, for the given sizes or its own. C and D are in column order, as
+    in rocWMMA."""
     for program, types, size, (a, b), tile, depth, waves in itertools.product(
         suite.programs,
         TYPES,
@@ -192,7 +195,7 @@ def grid(suite: Suite, sizes: tuple[Size, ...] | None = None) -> Iterator[Case]:
 
 
 def why_skipped(case: Case, target: Target) -> str | None:
-    """Return why a processor does not run a case, None if it does."""
+    """Return why a processor does not run a case; None if it does."""
     multiplied = types_of(target)
     if not multiplied:
         return f"fragments do not multiply on {target.name}"
@@ -231,8 +234,8 @@ def side_of(case: Case, target: Target) -> int:
 
 
 def _registers(case: Case, target: Target) -> int:
-    """Return rocWMMA's estimate, of which it allows 256: on gfx11 and gfx12 A, B and C count
-    twice."""
+    """Return rocWMMA's estimate of the registers, of which it allows 256. On gfx11 and gfx12, A, B
+    and C count twice."""
     size = 32 * target.wave_size
     factors = (case.rows + case.columns) * case.depth * case.types.stored.bits // size
     sums = case.rows * case.columns * max(32, case.types.compute.bits) // size

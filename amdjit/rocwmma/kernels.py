@@ -34,16 +34,17 @@ def _finish(total, c, d, place, ld, layout, depth, alpha, beta, out_type):
 
 
 def product_kernel(case: Case, wave_size: int) -> amdjit.Kernel:
-    """Return D = alpha A B + beta C of flat arrays, for a case's types, layouts, tiles and depth.
+    """Return a kernel of D = alpha A B + beta C on flat arrays, for a case's types, layouts, tiles
+    and depth.
 
-    The launch gives k, the leading dimensions, alpha and beta.
+    The launch passes k, the leading dimensions, alpha and beta.
     """
     make = _direct if case.program is Program.DIRECT else _staged
     return make(case, wave_size)
 
 
 def _direct(case: Case, wave_size: int) -> amdjit.Kernel:
-    """Each wave loads its own tiles of A and B from global memory."""
+    """Return a kernel in which each wave loads its own tiles of A and B from global memory."""
     a_layout, b_layout, c_layout = (_LAYOUTS[each] for each in case.layouts)
     rows, columns, depth = case.rows, case.columns, case.depth
     in_type, out_type, sum_type = case.types.input, case.types.output, case.types.compute
@@ -70,14 +71,15 @@ def _direct(case: Case, wave_size: int) -> amdjit.Kernel:
 
 @amdjit.device_function
 def _load_together(part, source, layout, row, column, ld, count):
-    """Load a workgroup's tile from global memory, each wave its share."""
+    """Load a workgroup's tile from global memory; each wave loads its share."""
     place = _offset(layout, row, column, ld)
     matrix.load_matrix_coop_sync(part, source, place, wave.wave_id(), count, ld)
 
 
 def _staged(case: Case, wave_size: int) -> amdjit.Kernel:
-    """The waves of a workgroup load its tiles together into LDS, which has space for two pairs of
-    tiles, used alternately: the next tiles are on their way while the waves multiply."""
+    """Return a kernel in which the waves of a workgroup load its tiles together into LDS. LDS has
+    space for two pairs of tiles, which are used alternately: the next tiles are loaded while the
+    waves multiply."""
     a_layout, b_layout, c_layout = (_LAYOUTS[each] for each in case.layouts)
     rows, columns, depth = case.rows, case.columns, case.depth
     in_type, out_type, sum_type = case.types.input, case.types.output, case.types.compute

@@ -1,4 +1,5 @@
-"""The plot of a run, as rocWMMA's reports have it: speed over the size, a line a configuration."""
+"""The plot of a run, as in rocWMMA's reports: speed by size, with one line for each
+configuration."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ __all__ = ["draw", "lines_of", "plotter"]
 
 
 def plotter() -> Any:
-    """Return matplotlib's figures. LaunchError with the remedy where it is not installed."""
+    """Return matplotlib's figures. LaunchError with the remedy if it is not installed."""
     try:
         return importlib.import_module("matplotlib.figure")
     except ImportError:
@@ -26,8 +27,8 @@ def plotter() -> Any:
 
 
 def lines_of(results: Sequence[Result]) -> dict[str, list[tuple[int, float]]]:
-    """Return points of every element type: m, and the best speed of its cases in 10^12 operations
-    a second. Cases without a speed have none."""
+    """Return the points of each element type: m, and the best speed of its cases in 10^12
+    operations per second. Cases without a speed have no point."""
     best: dict[tuple[str, int], float] = {}
     for result in results:
         speed = tflops(result)
@@ -41,8 +42,8 @@ def lines_of(results: Sequence[Result]) -> dict[str, list[tuple[int, float]]]:
 
 
 def draw(results: Sequence[Result], path: Path) -> None:
-    """Draw the best case of every element type over m, into a file of the format that its ending
-    names. LaunchError where no case has a speed, or matplotlib is not installed."""
+    """Draw the best case of each element type by m, into a file whose ending names its format.
+    LaunchError if no case has a speed, or if matplotlib is not installed."""
     lines = lines_of(results)
     if not lines:
         raise LaunchError(

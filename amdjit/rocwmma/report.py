@@ -1,10 +1,11 @@
-"""The report: rocWMMA's columns, for what reads its files, and then amdjit's own."""
+"""The report: first rocWMMA's columns, for programs that read its files, then amdjit's own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from amdjit.intrinsics.matrix.operands.parameters import Rounded
 from amdjit.profiling.peaks import PEAKS
 from amdjit.rocwmma.cases import ALPHA, BETA, Layout
 from amdjit.rocwmma.running import Outcome, Result
@@ -15,18 +16,20 @@ _MISSING = "n/a"
 
 
 def tflops(result: Result) -> float | None:
-    """Return 10^12 operations a second, measured or else estimated; None for neither."""
+    """Return 10^12 operations per second, measured or else estimated; None if neither is known."""
     seconds = result.seconds if result.milliseconds is None else result.milliseconds / 1000
     return None if not seconds else result.case.operations / seconds / 1e12
 
 
 def efficiency(result: Result) -> float | None:
-    """Return the measured share of the peak in percent; None where either is not known."""
+    """Return the measured share of the peak in percent; None if one of them is not known."""
     peaks = PEAKS.get(result.target)
     if peaks is None or result.milliseconds is None:
         return None
-    # Products of bf8 are as fast as those of fp8.
-    name = result.case.types.stored.name.replace("bf8", "fp8")
+    types = result.case.types
+    name = types.input.value if isinstance(types.input, Rounded) else types.stored.name
+    # Products of bf8 are as fast as those of fp8, and of gfx942's formats as those of others.
+    name = name.replace("bf8", "fp8").removesuffix("_fnuz")
     speed = result.case.operations / (result.milliseconds / 1000)
     return 100 * speed / peaks.operations[f"{name} matrix"]
 
@@ -108,11 +111,12 @@ def header() -> str:
 
 
 def row(result: Result) -> str:
-    """Return a result's row: what is not known is n/a, and so is the work of a skipped case."""
+    """Return the row of a result. Everything unknown is n/a, and so is the work of a skipped
+    case."""
     texts = [_text(cell(result)) for cell in _THEIRS.values()]
     if result.outcome is Outcome.SKIPPED:
         place = list(_THEIRS).index("Problem Size(GFlops)")
-        texts[place] = _MISSING  # as rocWMMA writes it
+        texts[place] = _MISSING  # rocWMMA writes it so
     return ", ".join((*texts, *(_text(cell(result)) for cell in _OURS.values())))
 
 

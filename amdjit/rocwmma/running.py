@@ -1,4 +1,5 @@
-"""One case: compiled, run on a device, checked by rocWMMA's rule, counted and timed."""
+"""Runs one case: compiles it, runs it on a device, checks it by rocWMMA's rule, counts and times
+it."""
 
 from __future__ import annotations
 
@@ -18,12 +19,12 @@ from amdjit.types import Scalar
 
 __all__ = ["Outcome", "Result", "largest_error", "problem_of", "run", "tolerance", "unwritten"]
 
-# As rocWMMA: launches that nobody times, and those of which the mean counts.
+# As in rocWMMA: the launches before timing, and the launches whose mean time is taken.
 _WARM_UPS, _TIMED = 2, 5
 
 
 class Outcome(Enum):
-    """What a row of the report ends with."""
+    """The result in words with which a row of the report ends."""
 
     PASSED = "PASSED"
     FAILED = "FAILED"
@@ -39,14 +40,14 @@ class Result:
     wave_size: int
     """Lanes of a wave."""
     side: int
-    """Rows and columns of its blocks."""
+    """The rows and columns of its blocks."""
     outcome: Outcome
     reason: str = ""
     """Why it was skipped, or what failed."""
     error: float | None = None
     """rocWMMA's relative error."""
     milliseconds: float | None = None
-    """Time of a launch on a GPU, None on an emulator."""
+    """The time of a launch on a GPU; None on an emulator."""
     vgprs: int | None = None
     """VGPRs of a wave."""
     sgprs: int | None = None
@@ -56,19 +57,19 @@ class Result:
     waves_per_simd: int | None = None
     """Waves that a SIMD holds."""
     mix: Mapping[str, int] | None = None
-    """Its instructions by unit."""
+    """The kernel's instructions by unit."""
     executed: Mapping[str, int] | None = None
-    """Instructions that the launch's waves executed, by unit; None on a GPU."""
+    """The instructions that the waves of the launch executed, by unit; None on a GPU."""
     cycles: int | None = None
-    """The cycle model's estimate, None if it does not know the processor."""
+    """The cycle model's estimate; None if it does not know the processor."""
     seconds: float | None = None
     """The same in seconds."""
     wmma_share: float | None = None
-    """The part of the peak rate of matrix products, by the estimate."""
+    """The share of the peak rate of matrix products, by the estimate."""
 
 
 def run(case: Case, device: Device) -> Result:
-    """Run a case on a device. Cases that its processor does not have are skipped, with the
+    """Run a case on a device. Cases that its processor does not support are skipped, with the
     reason."""
     target = device.target
     reason, side = why_skipped(case, target), side_of(case, target)
@@ -102,7 +103,7 @@ def run(case: Case, device: Device) -> Result:
 
 
 def _on_a_gpu(launch: Any) -> dict[str, Any]:
-    """Launch on a GPU; return the mean time of a launch."""
+    """Launch on a GPU; return the mean time of one launch."""
     for _ in range(_WARM_UPS):
         launch()
     start, end = amdjit.Event(), amdjit.Event()
@@ -143,12 +144,12 @@ def _static(inspection: Inspection) -> dict[str, Any]:
     }
 
 
-# rocWMMA's matrices, and its rule of how far a result may be from the reference.
+# rocWMMA's matrices, and its rule for how much a result may differ from the reference.
 
 Matrix = np.ndarray[Any, Any]
-# Of the types that results have.
+# The machine epsilons of the types of results.
 _EPSILON = {"f16": 2.0**-10, "bf16": 2.0**-7, "f32": 2.0**-23, "f64": 2.0**-52}
-# Patterns that no result has: signalling NaN, or bytes that the data lack.
+# Bits that no result has: a signalling NaN, or bytes that do not occur in the data.
 _UNWRITTEN = {
     "f16": 0x7D01, "bf16": 0x7F81, "f32": 0x7F800001, "f64": 0x7FF0000000000001,
     "i8": 0x5A, "i32": 0x5A5A5A5A,
@@ -157,7 +158,7 @@ _UNWRITTEN = {
 
 @dataclass(frozen=True)
 class Problem:
-    """Matrices of a case as they lie in memory, flat, and their leading dimensions."""
+    """The matrices of a case as flat memory, with their leading dimensions."""
 
     a: Matrix
     b: Matrix
@@ -170,8 +171,8 @@ class Problem:
 
 
 def problem_of(case: Case) -> Problem:
-    """Return rocWMMA's data of a case, and its reference: sums of the exact product, converted to
-    the type of the sums and then to the result's."""
+    """Return rocWMMA's data for a case, and its reference: the sums of the exact product, converted
+    to the type of the sums and then to that of the result."""
     m, n, k = case.size
     a, b, c = _pattern(m, k), _pattern(k, n), _pattern(m, n)
     of_sums, of_result = case.types.compute.dtype, case.types.output.dtype
@@ -191,7 +192,7 @@ def problem_of(case: Case) -> Problem:
 
 
 def _pattern(rows: int, columns: int) -> Matrix:
-    """Return v = t % 5 of the element's number t, negated if v % 3 != 0: 0, -1, -2, 3, -4. Products
+    """Return v = t % 5 for the element number t, negated if v % 3 != 0: 0, -1, -2, 3, -4. Products
     of such matrices are exact in float64."""
     v = np.arange(rows * columns, dtype=np.float64) % 5
     return np.where(v % 3 != 0, -v, v).reshape(rows, columns)
@@ -203,15 +204,15 @@ def _flat(values: Matrix, layout: Layout, dtype: Scalar) -> Matrix:
 
 
 def unwritten(case: Case) -> Matrix:
-    """Return memory for D that nobody has written."""
+    """Return memory for D with contents that no kernel writes."""
     m, n, _ = case.size
     dtype = case.types.output
     return np.full(m * n, _UNWRITTEN[dtype.name], f"u{dtype.nbytes}").view(dtype.dtype)
 
 
 def largest_error(case: Case, problem: Problem, found: Matrix) -> float:
-    """Return rocWMMA's error: the largest |a - b| / (|a| + |b| + 1); infinity where something is no
-    number. found: D as it lies in memory."""
+    """Return rocWMMA's error: the largest |a - b| / (|a| + |b| + 1), or infinity if something is
+    not a number. found: the flat memory of D."""
     m, n, _ = case.size
     d = found.reshape(m, n) if case.layouts[2] is Layout.ROWS else found.reshape(n, m).T
     with np.errstate(invalid="ignore"):  # signalling NaN where nothing was written
@@ -223,8 +224,8 @@ def largest_error(case: Case, problem: Problem, found: Matrix) -> float:
 
 
 def tolerance(case: Case) -> float:
-    """Return how large the error may be: 10 epsilon of the result's type, 100 for sums of 16 bits,
-    none for integers."""
+    """Return how large the error may be: 10 epsilon of the result's type, 100 epsilon if the sums
+    have 16 bits, 0 for integers."""
     output, compute = case.types.output, case.types.compute
     if not output.is_float:
         return 0.0

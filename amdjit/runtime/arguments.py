@@ -31,7 +31,8 @@ _CODES = {
     "bf16": "H", "fp8": "B", "bf8": "B", "fp8_fnuz": "B", "bf8_fnuz": "B",
 }  # fmt: skip
 _ADDRESS = "Q"
-# What `struct` raises for a value of the wrong type, out of range, or that is no number.
+# The errors that `struct` raises for a value that has the wrong type, is out of range, or is not a
+# number.
 _PACK_ERRORS = (struct.error, OverflowError, TypeError, ValueError, AttributeError)
 
 

@@ -53,8 +53,8 @@ class DeviceArray:
 
     Indexing with integers, slices, None and ... returns views of the same memory; an integer for
     every axis returns a view without axes. `strides` are in bytes. `address` is the device address
-    of the first element; after the memory is freed, reading it raises LaunchError.
-    `launch_key` caches what launches need to know of the array (`launching/array_facts.py`).
+    of the first element; after the memory is freed, reading it raises LaunchError. `launch_key`
+    caches what launches need to know about the array (`launching/array_facts.py`).
     """
 
     __slots__ = ("__weakref__", "_is_contiguous", "_owner", "_span", "address", "device", "dtype",

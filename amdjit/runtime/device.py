@@ -30,10 +30,11 @@ class HostKind(Enum):
 
 
 class Layout(NamedTuple):
-    """Rows of bytes in memory. strides: from one row to the next along each axis, in bytes."""
+    """Rows of bytes in memory."""
 
     address: int
     strides: tuple[int, ...]
+    """The distance from one row to the next along each axis, in bytes."""
 
 
 class PoolSource(Protocol):

@@ -29,7 +29,7 @@ _SPECIAL: dict[np.dtype[Any], int] = {
     np.dtype(ml_dtypes.float8_e5m2fnuz): 13,
 }
 _SPECIAL_OF_CODE = {(code, dtype.itemsize * 8): dtype for dtype, code in _SPECIAL.items()}
-# Beyond these a C compiler's long double begins, which is no type of DLPack's.
+# Larger sizes are a C compiler's long double, which DLPack does not have.
 _WIDEST = {"f": 8, "c": 16}
 # dlpack.h, DLPACK_FLAG_BITMASK_*.
 _READ_ONLY, _IS_COPIED = 1, 2

@@ -2,7 +2,7 @@
 
 Memory of a GPU is used where it is. Host memory is read as a NumPy array over the same memory.
 
-What cannot be taken raises BufferError, with a text that goes on after the array's name: "is
+Arrays that cannot be used raise BufferError, with a text that continues the array's name: "is
 sparse: pass ...".
 """
 
@@ -42,9 +42,10 @@ _LEGACY_STREAM = 1
 
 
 class Borrowed(NamedTuple):
-    """The owner of memory that another library made. keeps: what holds that memory."""
+    """The owner of memory that another library made."""
 
     keeps: object
+    """The object that keeps that memory alive."""
     is_read_only: bool
 
 

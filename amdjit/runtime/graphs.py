@@ -27,22 +27,24 @@ _NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, eq=False)
 class GraphNode:
-    """A node of a graph: one piece of work.
-
-    index: its position in `graph.nodes`. kind: "kernel", "copy", "fill", "host", or another word
-    for what only HIP records. name: of the kernel. nbytes: of a copy or fill, 0 if that is not
-    known. grid, block, arguments: of a launch that amdjit made, else None and empty. dependencies:
-    the nodes that it directly comes after.
-    """
+    """A node of a graph: one piece of work."""
 
     index: int
+    """Its position in `graph.nodes`."""
     kind: str
+    """"kernel", "copy", "fill", "host", or another word for work that only HIP records."""
     name: str
+    """The name of the kernel."""
     nbytes: int
+    """The size of a copy or fill; 0 if that is not known."""
     grid: Extent | None
+    """The grid of a launch that amdjit made, otherwise None."""
     block: Extent | None
+    """The block of a launch that amdjit made, otherwise None."""
     arguments: Mapping[str, Any] = field(repr=False)
+    """The arguments of a launch that amdjit made, otherwise empty."""
     dependencies: tuple[GraphNode, ...] = field(repr=False)
+    """The nodes after which it comes directly."""
 
 
 class Graph:
@@ -169,7 +171,7 @@ class ExecutableGraph:
         launch = self._launches.get(node.index)
         if launch is None or launch.function.name != node.name:
             raise LaunchError(
-                f"node {node.index} ({node.kind} {node.name}) is no launch of a kernel in this "
+                f"node {node.index} ({node.kind} {node.name}) is not a launch of a kernel in this "
                 "graph, which update(node, *arguments) changes"
             )
         changed = launch.again(arguments)

@@ -35,12 +35,14 @@ _ALIGNMENT = 256
 
 @dataclass(slots=True)
 class _Group:
-    """Host arrays that are staged together: their positions and the host bytes low..high they
-    span."""
+    """Host arrays that are staged together."""
 
     low: int
+    """The first byte of host memory that they span."""
     high: int
+    """The end of the host memory that they span."""
     positions: list[int] = field(default_factory=list)
+    """Their positions among the arguments."""
     as_it_lies: bool = False
     start: int = 0
 

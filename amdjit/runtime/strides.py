@@ -11,12 +11,13 @@ Shape = tuple[int, ...]
 
 
 class View(NamedTuple):
-    """The result of basic indexing. offset: bytes from the array's first element. strides:
-    bytes."""
+    """The result of basic indexing."""
 
     offset: int
+    """Bytes from the array's first element."""
     shape: Shape
     strides: Shape
+    """The strides in bytes."""
 
 
 def contiguous_strides(shape: Shape, itemsize: int) -> Shape:

@@ -128,7 +128,7 @@ def memory(tensor: Any) -> dlpack.Tensor:
     except RuntimeError as error:
         raise BufferError(f"has no memory that can be read: {_first_line(error)}") from None
     if not address and tensor.numel():
-        raise BufferError("has no memory of its own: it stands for a tensor that is computed later")
+        raise BufferError("has no memory of its own: it represents a tensor that is computed later")
     itemsize = dtype.itemsize
     strides = tuple([stride * itemsize for stride in tensor.stride()])
     return dlpack.Tensor(address, place_of(tensor), dtype, tuple(tensor.shape), strides, tensor)

@@ -3,8 +3,8 @@
 `isa` is about machine code: how many instructions of a kind a loop has, how wide its accesses are,
 registers, spills, occupancy. docs/testing.md has examples.
 
-`assertions` holds what can be asserted, `parts` the parts of a kernel that it is asserted of,
-`subjects` what can be looked at. Start reading at `assertions`.
+`assertions` has the assertions, `parts` the parts of a kernel that they can be about, `subjects`
+the objects that have machine code. Start reading at `assertions`.
 """
 
 from __future__ import annotations

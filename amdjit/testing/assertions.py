@@ -1,4 +1,4 @@
-"""`Code`: what can be asserted of machine code."""
+"""`Code`: machine code, with assertions about it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Code:
     def loop(self, number: int | None = None) -> Code:
         """Narrow to a loop: without a number to the innermost, which must be the only one.
 
-        number: as the inspection's `loops` count them, which a failure lists.
+        number: its number in the inspection's `loops`, which a failure lists.
         """
         __tracebackhide__ = True
         self._require_code()
@@ -75,8 +75,8 @@ class Code:
             self._fail(str(which), None)
 
     def between(self, first: str, last: str) -> Code:
-        """Narrow to what stands, by address, between the first instruction that matches one pattern
-        and the last that matches the other."""
+        """Narrow to the instructions, by address, between the first one that matches one pattern
+        and the last one that matches the other."""
         __tracebackhide__ = True
         self._require_code()
         starts, ends = self._matching(first), self._matching(last)
@@ -128,8 +128,8 @@ class Code:
         return self
 
     def only(self, pattern: str, *allowed: str) -> Code:
-        """Assert that each instruction that matches a pattern matches one of the others, too; there
-        must be one."""
+        """Assert that each instruction that matches a pattern also matches one of the others, and
+        that there is such an instruction."""
         __tracebackhide__ = True
         meant = [one for one in self._operations() if one.matches(pattern)]
         if not meant:
@@ -142,7 +142,7 @@ class Code:
 
     def order(self, *patterns: str) -> Code:
         """Assert that instructions that match the patterns follow each other in this order, by
-        address; others may stand between them."""
+        address. Other instructions may be between them."""
         __tracebackhide__ = True
         found: list[int] = []
         waiting = list(patterns)
@@ -164,7 +164,7 @@ class Code:
     def widths(
         self, pattern: str, number: int | None = None, /, *, at_least: int | None = None
     ) -> Code | tuple[int, ...]:
-        """Assert how many bytes of a lane each access moves; return the numbers, one an access, if
+        """Assert how many bytes of a lane each access moves; return one number for each access if
         nothing is asserted.
 
         pattern: the beginning of the mnemonics, such as "global_load", or a pattern with `*`. There
@@ -203,14 +203,14 @@ class Code:
         waves: int = 1,
     ) -> Code | LoopCycles:
         """Assert how many cycles an iteration of the loop takes at most, by the cycle model; return
-        them, with what they rest on, if nothing is asserted.
+        them, with the assumptions behind them, if nothing is asserted.
 
-        The loop is the one that this part is, or else the innermost one in it. waves: that each
+        The loop is this part if it is one, or else the innermost loop in it. waves: how many each
         SIMD runs at once. NoEstimate if the body branches in ways that only a launch decides.
         """
         __tracebackhide__ = True
         if within != "loop":
-            raise ValueError(f"within={within!r}: cycles are known of a loop's iteration only")
+            raise ValueError(f"within={within!r}: cycles are only known for an iteration of a loop")
         loop = self if self.part.is_loop else self.loop()
         time = loop_time(self.inspection, loop.part, waves)
         if at_most is None:
@@ -221,7 +221,7 @@ class Code:
         return self
 
     def max_vgprs(self, most: int) -> Code:
-        """Assert how many VGPRs a wave of the kernel takes at most."""
+        """Assert how many VGPRs a wave of the kernel may have at most."""
         __tracebackhide__ = True
         if self.inspection.vgprs > most:
             peak = self.inspection.peak
@@ -233,7 +233,7 @@ class Code:
         return self
 
     def max_sgprs(self, most: int) -> Code:
-        """Assert how many SGPRs a wave of the kernel takes at most."""
+        """Assert how many SGPRs a wave of the kernel may have at most."""
         __tracebackhide__ = True
         if self.inspection.sgprs > most:
             highest = max((len(one.live_sgprs) for one in self.part.instructions), default=0)
@@ -242,7 +242,7 @@ class Code:
         return self
 
     def max_live_vgprs(self, most: int) -> Code:
-        """Assert how many VGPRs are live at once in this part at most."""
+        """Assert how many VGPRs may be live at once in this part."""
         __tracebackhide__ = True
         over = [one.address for one in self.instructions if len(one.live_vgprs) > most]
         if over:
@@ -268,7 +268,8 @@ class Code:
         return self
 
     def max_lds(self, most: int) -> Code:
-        """Assert how many bytes of LDS a workgroup takes at most, without those of the launch."""
+        """Assert how many bytes of LDS a workgroup may have at most, without those that the launch
+        adds."""
         __tracebackhide__ = True
         if self.inspection.lds_bytes > most:
             said = f"{self.inspection.lds_bytes} bytes of LDS, not at most {most}"
@@ -290,7 +291,7 @@ class Code:
         return self
 
     def _require_code(self) -> None:
-        # Nothing could be asserted of code that nobody has read.
+        # Without decoded instructions, nothing can be asserted.
         if not self.inspection.instructions:
             raise ValueError("\n".join((f"{self.inspection.kernel}:", *self.inspection.missing)))
 
@@ -316,7 +317,7 @@ class Code:
         return f"depth {loop.depth}, {len(inside)} instructions{where}"
 
     def _fail(self, said: str, marked: Collection[int] | None = (), advice: str = "") -> NoReturn:
-        """Raise AssertionError. marked: addresses to show with a mark; None shows no code."""
+        """Raise AssertionError. marked: addresses of instructions to mark; None shows no code."""
         __tracebackhide__ = True
         shown = "" if marked is None else marked_listing(self.part, set(marked))
         heading = f"{self.part.name} ({self.inspection.target}): {said}"
@@ -334,7 +335,7 @@ def _unmet(found: int, exact: int | None, at_least: int | None, at_most: int | N
     return ""
 
 
-# What a failed assertion shows: the machine code in question, with marks.
+# Failed assertions show the machine code in question, with marks.
 
 _MOST_LINES = 60
 _MOST_WITHOUT_MARKS = 24
@@ -344,8 +345,8 @@ _CONTEXT = 2
 def marked_listing(part: Part, marked: Collection[int]) -> str:
     """Return a part's instructions with `>` before those of the marked addresses.
 
-    Of a long part, the marked ones with what is around them are shown; without marks, its
-    beginning.
+    For a long part, only the marked instructions and those around them are shown; without marks,
+    its beginning.
     """
     code = part.instructions
     shown = [
@@ -383,7 +384,8 @@ def _row(instruction: InstructionFacts, is_marked: bool, width: int) -> str:
 
 
 def near_mnemonics(part: Part, pattern: str) -> str:
-    """Return a sentence with the mnemonics of a part that are like a pattern, "" if none is."""
+    """Return a sentence with the mnemonics of a part that are similar to a pattern, "" if none
+    is."""
     counts = Counter(one.mnemonic for whole in part.instructions for one in operations_of(whole))
     start = pattern.split("*")[0].rstrip("_")
     near = [name for name in counts if start and name.startswith(start)]
@@ -396,7 +398,7 @@ def near_mnemonics(part: Part, pattern: str) -> str:
 
 
 def loop_time(inspection: Inspection, part: Part, waves: int) -> LoopCycles:
-    """Return the cycles of an iteration of a part that is a loop. waves: of each SIMD.
+    """Return the cycles of an iteration of a part that is a loop. waves: how many each SIMD runs.
 
     ValueError if the inspection does not hold its code object's bytes; NoEstimate as
     `amdjit.cycles.static.loop_cycles`.
@@ -419,17 +421,19 @@ def loop_time(inspection: Inspection, part: Part, waves: int) -> LoopCycles:
     return loop_cycles(body, target, waves, inspection.wave_size, header=header)
 
 
-# The operations of instructions by name: one each, two where a pair is issued together.
+# The operations of instructions by name: an instruction has one, or two if it is a pair that is
+# issued together.
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation. mnemonic: without the encoding's suffix; written: as the disassembly has it,
-    such as `v_mov_b32_dpp`."""
+    """An operation of an instruction."""
 
     address: int
     mnemonic: str
+    """The mnemonic without the suffix of the encoding."""
     written: str
+    """The mnemonic as the disassembly has it, such as `v_mov_b32_dpp`."""
 
     def matches(self, *patterns: str) -> bool:
         """Whether one of its names matches one of the patterns."""

@@ -14,12 +14,13 @@ __all__ = ["Part", "line_part", "loop_part", "loops_in", "whole_part"]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some of a kernel's instructions, by address. name: what they are, for messages. is_loop:
-    whether they are all those of a loop."""
+    """Some of a kernel's instructions, by address."""
 
     name: str
+    """What they are, for messages."""
     instructions: tuple[InstructionFacts, ...]
     is_loop: bool = False
+    """Whether they are exactly the instructions of a loop."""
 
 
 def whole_part(inspection: Inspection) -> Part:
@@ -28,7 +29,8 @@ def whole_part(inspection: Inspection) -> Part:
 
 
 def loops_in(inspection: Inspection, part: Part) -> list[LoopFacts]:
-    """Return the loops of which all blocks are in a part, except one that is the part itself."""
+    """Return the loops all of whose blocks are in a part, except the loop that is the part
+    itself."""
     blocks = {instruction.block for instruction in part.instructions}
     return [
         loop
@@ -45,10 +47,10 @@ def loop_part(part: Part, loop: LoopFacts) -> Part:
 
 
 def line_part(inspection: Inspection, part: Part, line: int | str, file: str | None) -> Part:
-    """Return the instructions of a line: its own, and those of calls that stand there.
+    """Return the instructions of a line: its own, and those of the calls in it.
 
-    line: its number, or a text that only one line of the sources contains. ValueError if no line or
-    several are meant.
+    line: its number, or a text that only one line of the sources contains. ValueError if it stands
+    for no line or several.
     """
     numbers = {place for instruction in part.instructions for place in places_of(instruction)}
     wanted = (
@@ -65,7 +67,8 @@ def line_part(inspection: Inspection, part: Part, line: int | str, file: str | N
 
 
 def places_of(instruction: InstructionFacts) -> Iterator[SourcePlace]:
-    """Yield the place of an instruction, and of each call through which it came there."""
+    """Yield the place of an instruction, and the place of each call through which it was
+    inlined."""
     if instruction.place is not None:
         yield instruction.place
     yield from ((call.file, call.line) for call in instruction.inlined_from)

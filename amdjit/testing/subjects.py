@@ -1,4 +1,4 @@
-"""`isa`: the machine code of whatever holds some."""
+"""`isa`: returns the machine code of any object that has some."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Subject = CompiledKernel | Inspection | Kernel | bytes | os.PathLike[str]
 
 
 def isa(subject: Subject, kernel: str | None = None) -> Code:
-    """Return the machine code of a kernel, to assert things of it.
+    """Return the machine code of a kernel, for assertions about it.
 
     subject: a compiled kernel; a kernel that was compiled or launched for one combination of types;
-    an inspection; the bytes or the file of a code object, of whichever compiler. kernel: its name
-    in a code object that has several.
+    an inspection; the bytes or the file of any compiler's code object. kernel: the name of the
+    kernel in a code object that has several.
 
     TypeError for anything else; ValueError for a kernel with no specialisation or several;
     MalformedCodeObject and AmdjitError as `amdjit.inspect_object`.

@@ -43,8 +43,8 @@ def autotune(*, space: Any, **settings: Unpack[GivenSettings]) -> Callable[[Kern
 
     space: lists of values by name, all combinations of which are candidates; or a list of
     dictionaries. A name is a parameter of the kernel, a compile option, or one that only `where`,
-    `grid` and `block` read. key: for which values of the arguments a configuration is looked for
-    anew. The other settings are in docs/tuning.md. OptionError for a wrong one.
+    `grid` and `block` read. key: the values of the arguments for each of which another search is
+    made. docs/tuning.md describes the other settings. OptionError for a wrong one.
     """
     made, chosen = read_space(space), made_settings({**settings})
 
@@ -66,8 +66,8 @@ class TunedKernel(PickledByName):
 
     `kernel.tune(grid, block)(*arguments)` searches, and launches once; `kernel[grid,
     block](*arguments)` launches with the best configuration for these arguments. The arguments are
-    those that no configuration gives. kernel: the kernel itself. best_config: of the last search or
-    launch.
+    those that no configuration gives. kernel: the kernel itself. best_config: the configuration
+    that the last search found or the last launch used.
     """
 
     is_amdjit_kernel = True
@@ -97,15 +97,15 @@ class TunedKernel(PickledByName):
         launch: bool | None = None,
         **settings: Unpack[GivenSettings],
     ) -> Callable[..., Tuning]:
-        """Return what searches for a call's best configuration and launches with it once:
-        `kernel.tune(grid, block)(*arguments)`.
+        """Return a launcher that searches for a call's best configuration and launches once with
+        it: `kernel.tune(grid, block)(*arguments)`.
 
         grid, block, dynamic_lds: as for a launch, or functions of the arguments and the
-        configuration, `lambda c: (c.n // c.BN, c.m // c.BM)`. block None: what the kernel is
-        compiled for. fresh: search again what the file of results has. launch: False for a search
-        alone, which leaves the arguments as they are; None does the same where `small=` says that
-        the whole call is too large to run here. settings: those of `autotune`, for this search.
-        TuningError if no candidate is left.
+        configuration, `lambda c: (c.n // c.BN, c.m // c.BM)`. block None: the block that the kernel
+        is compiled for. fresh: ignore what the file of results has. launch: False only searches and
+        leaves the arguments unchanged; None does so if `small=` says that the whole call is too
+        large to run here. settings: those of `autotune`, for this search. TuningError if no
+        candidate is left.
         """
         chosen = with_overrides(self.settings, {**settings})
         launches = chosen.small is None if launch is None else launch
@@ -124,7 +124,7 @@ class TunedKernel(PickledByName):
     def launcher(
         self, call: Call, configuration: Configuration, stream: Any = None
     ) -> tuple[Any, tuple[Any, ...]]:
-        """Return what launches a call with a configuration, and the arguments for it."""
+        """Return a launcher for a call with a configuration, and the arguments for it."""
         shape, options = call.shape(configuration), call.options(configuration)
         self.best_config, self._best_options = configuration, options
         parts: tuple[Any, ...] = shape.grid, shape.block
@@ -158,9 +158,9 @@ class TunedKernel(PickledByName):
         return Call(self.kernel, self.names, own, grid, block, dynamic_lds)
 
     def key_of(self, call: Call, device: Device, measured: bool | None = None) -> TuningKey:
-        """Return what the call's best configuration is stored under."""
+        """Return the key under which the call's best configuration is stored."""
         is_own = is_measured(device) if measured is None else measured
-        # The description goes on with memory and driver, by which results do not differ.
+        # The description continues with memory and driver, on which results do not depend.
         product = device.description.partition(" (")[0]
         name = f"{device.target} {product}" if is_own else str(device.target)
         if self._digest is None:
@@ -176,14 +176,14 @@ class TunedKernel(PickledByName):
         )
 
     def _file(self, settings: Settings) -> Path | None:
-        """Return the file of results, None where there is no place for files."""
+        """Return the file of results; None if there is no folder for files."""
         if settings.cache is not None:
             return settings.cache
         folder = read_environment(os.environ).cache_dir
         return None if folder is None else folder / "tuning" / f"{self.__name__}.jsonl"
 
     def best_for(self, call: Call) -> Configuration:
-        """Return the configuration to launch a call with: the stored one, else as `untuned=`
+        """Return the configuration to launch a call with: the stored one, or else what `untuned=`
         says."""
         device = current_device()
         quick = device, *quick_key(self.settings.key, call.arguments)
@@ -197,7 +197,8 @@ class TunedKernel(PickledByName):
         return known
 
     def _stored(self, call: Call, device: Device, key: TuningKey) -> Configuration | None:
-        """Return what the file of results has: measured here, else estimated for the processor."""
+        """Return what the file of results has: a configuration that was measured here, or else one
+        that was estimated for the processor."""
         records = Records.open(self._file(self.settings))
         for each in (key, self.key_of(call, device, measured=False)):
             known = records.find(each)
@@ -248,8 +249,8 @@ class TunedKernel(PickledByName):
         self.kernel(*arguments, **keywords)
 
     def configured(self, configuration: Mapping[str, Any] | None = None, /, **values: Any) -> Any:
-        """Return the kernel with a configuration of the user's: a TunedKernel of this one
-        alone."""
+        """Return the kernel with the configuration that the user gives: a TunedKernel whose space
+        has no other."""
         chosen = Configuration({**(configuration or self.best_config or {}), **values})
         if set(chosen) != set(self.space.names):
             raise OptionError(
@@ -278,8 +279,8 @@ class TunedKernel(PickledByName):
         config: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> CompiledKernel:
-        """Compile as `Kernel.compile` does, with a configuration: by default the best of the last
-        search or launch, as it was compiled there. arguments: types of those that no configuration
+        """Compile as `Kernel.compile` does, with a configuration: by default that of the last
+        search or launch, with its options. arguments: the types of those that no configuration
         gives."""
         chosen = config if config is not None else self.best_config
         if chosen is None:
@@ -300,13 +301,13 @@ class TunedKernel(PickledByName):
 
     @property
     def specialisations(self) -> tuple[CompiledKernel, ...]:
-        """What launches in this process were compiled to."""
+        """The specialisations that launches in this process were compiled to."""
         kernels = (self.kernel, *self._variants.values())
         return tuple(each for kernel in kernels for each in kernel.specialisations)
 
     def pickled_parts(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """Return what makes this kernel in a process that does not find it by its name; the
-        executor stays here."""
+        """Return what makes this kernel in a process that does not find it by its name. The
+        executor is not sent."""
         return _made, (self.function, self.kernel.options_given, self.space)
 
     def __repr__(self) -> str:

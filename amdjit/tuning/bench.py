@@ -33,14 +33,14 @@ def bench(
 ) -> Timing:
     """Return how long a launch takes: `amdjit.bench(kernel[grid, block], *arguments)`.
 
-    On a GPU it is measured with events: `warm_up` launches, then `samples`, of which the median
-    counts. NumPy arrays are copied to the GPU once and stay as they are; DeviceArrays are used in
-    place, so that a kernel that changes its inputs changes them in each launch. cold: flush the
-    caches before each sample.
+    On a GPU it is measured with events: after `warm_up` launches, the median of `samples` launches
+    is taken. NumPy arrays are copied to the GPU once and are not changed; DeviceArrays are used in
+    place, so a kernel that changes its inputs changes them in each launch. cold: flush the caches
+    before each sample.
 
-    On an emulator one launch is made, and the cycle model estimates it: `.by` is "model".
-    TuningError if the model does not know the processor. flops, bytes: what a launch computes and
-    moves, for the rates.
+    On an emulator, one launch is made and the cycle model estimates its time: `.by` is "model".
+    TuningError if the model does not know the processor. flops, bytes: the operations and the bytes
+    of a launch, for the rates.
     """
     if not callable(launch) or isinstance(launch, type):
         raise OptionError(f"bench({launch!r}): give a launch, kernel[grid, block]")

@@ -1,4 +1,4 @@
-"""A call to tune: its arguments by name, and what each configuration makes of it."""
+"""A call to tune: its arguments by name, and the launch that follows from each configuration."""
 
 from __future__ import annotations
 
@@ -21,16 +21,18 @@ __all__ = ["Call", "Names", "bound", "own_signature", "sorted_names"]
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What the names of a space are: parameters of the kernel, compile options, or free names that
-    only where, grid, block and dynamic_lds read."""
+    """The names of a space, by what they are."""
 
     parameters: tuple[str, ...]
+    """Names of parameters of the kernel."""
     options: tuple[str, ...]
+    """Names of compile options."""
     free: tuple[str, ...]
+    """Names that only where, grid, block and dynamic_lds read."""
 
 
 def sorted_names(kernel: Kernel, space: Space) -> Names:
-    """Return what the names of a space are. A parameter of the name of an option is the
+    """Return what the names of a space are. A name of both a parameter and an option is the
     parameter."""
     own = [name for name in space.names if name in kernel.parameter_names]
     rest = [name for name in space.names if name not in own]
@@ -44,7 +46,7 @@ def _is_option(name: str) -> bool:
         checked_options({name: None})
     except UnknownOptionError:
         return False
-    except OptionError:  # of a value that the option does not have
+    except OptionError:  # the option exists, but not this value
         return True
     return True
 
@@ -63,8 +65,8 @@ def bound(
     arguments: Sequence[Any],
     keywords: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return a call's arguments by name, without those that a configuration gives. signature: of
-    `own_signature`. LaunchError where they do not fit."""
+    """Return a call's arguments by name, without those that a configuration gives. signature: as
+    `own_signature` returns it. LaunchError if they do not fit."""
     if not keywords and len(arguments) == len(signature.parameters):
         return dict(zip(signature.parameters, arguments, strict=True))
     chosen = sorted(set(keywords) & set(names.parameters))
@@ -95,9 +97,9 @@ class Call:
     grid: Any
     """A value, or a function of a namespace with the arguments and the configuration."""
     block: Any = None
-    """The same; None: the block that the kernel is compiled for."""
+    """A value or a function, likewise; None for the block that the kernel is compiled for."""
     dynamic_lds: Any = 0
-    """The same, in bytes."""
+    """A value or a function, likewise, in bytes."""
     read: set[str] = dataclasses.field(default_factory=set, compare=False)
 
     def with_arguments(self, arguments: Mapping[str, Any]) -> Call:
@@ -117,15 +119,16 @@ class Call:
         return tuple([whole[name] for name in self.kernel.parameter_names])
 
     def options(self, configuration: Configuration) -> dict[str, Any]:
-        """Return the compile options of a configuration. Where nothing says otherwise, the kernel
-        is compiled for the launch's block: LLVM bounds registers for the largest one."""
+        """Return the compile options of a configuration. Unless something says otherwise, the
+        kernel is compiled for the block of the launch, because LLVM bounds the registers by the
+        largest block."""
         own = {name: configuration[name] for name in self.names.options}
         if self._block_option(configuration) is None:
             own["block"] = self.shape(configuration).block
         return own
 
     def shape(self, configuration: Configuration) -> LaunchShape:
-        """Return the size of the launch; LaunchError if it is none."""
+        """Return the size of the launch; LaunchError if it is not valid."""
         view = self.view(configuration)
         grid = _extents(self._asked(self.grid, view), "grid")
         block = self._asked(self.block, view)

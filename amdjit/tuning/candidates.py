@@ -1,4 +1,4 @@
-"""What is known of one candidate: how it was compiled, why it was left out, how quick it is."""
+"""What is known about one candidate: how it was compiled, why it was dropped, how fast it is."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["Candidate", "Facts", "State"]
 
 
 class State(Enum):
-    """How far a candidate came."""
+    """How far a candidate got."""
 
     FINE = "fine"
-    """It is a candidate for the best one."""
+    """It may be the best one."""
     BUILT = "built"
     """It is compiled and within the limits; nothing has run."""
     PRUNED = "pruned"
@@ -27,11 +27,11 @@ class State(Enum):
     FAULTED = "faulted"
     """Its launch faulted, or a sanitizer found something."""
     WRONG = "wrong"
-    """Its results differ."""
+    """Its results differ from the right ones."""
     LOST = "lost"
     """Its worker died, took too long, or ran out of memory."""
     DROPPED = "dropped"
-    """It is not among the first ones of the ranking, so it was not run."""
+    """It was not among the first ones of the ranking, so it was not run."""
     SLOWER = "slower"
     """Its measurement was stopped early: it is clearly slower than another one."""
 
@@ -73,10 +73,10 @@ class Candidate:
     configuration: Configuration
     state: State
     reason: str = ""
-    """Why it is no candidate for the best one."""
+    """Why it cannot be the best one."""
     facts: Facts | None = None
     score: float | None = None
-    """The figure of the ranking; less is better."""
+    """The figure of the ranking; lower is better."""
     cycles: int | None = None
     """The cycle model's estimate for the whole launch."""
     seconds: float | None = None
@@ -84,13 +84,13 @@ class Candidate:
     samples: tuple[float, ...] = ()
     """Measured seconds."""
     by: str = ""
-    """"events", "model", "static" or the name of the ranking."""
+    """What gave the time: "events", "model", "static" or the name of the ranking."""
     compile_seconds: float | None = None
     """Seconds that compiling took."""
     worker: str = ""
     """The device that it was measured or estimated for."""
     tries: int = 0
-    """Searches that lost it."""
+    """How many searches lost it."""
 
     def __repr__(self) -> str:
         seconds = "" if self.seconds is None else f", {self.seconds:.3g} s by {self.by}"
@@ -99,7 +99,7 @@ class Candidate:
 
     @property
     def order(self) -> tuple[bool, float, float]:
-        """What candidates are sorted by: measured before estimated, quick before slow."""
+        """The order of candidates: measured before estimated, fast before slow."""
         quick = float("inf") if self.seconds is None else self.seconds
         return self.state is not State.FINE, quick, _or_last(self.score)
 
@@ -118,8 +118,9 @@ class Candidate:
 
     @staticmethod
     def read(record: Mapping[str, Any], configuration: Configuration | None = None) -> Candidate:
-        """Return the candidate of JSON values. configuration: the one with this text, as the space
-        has it, whose values may be more than JSON's. ValueError for anything else."""
+        """Return the candidate that JSON values describe. configuration: the configuration of the
+        space with this text, whose values may be more than JSON can represent. ValueError for
+        anything else."""
         known = {each.name for each in dataclasses.fields(Candidate)}
         values = {name: value for name, value in record.items() if name in known}
         try:

@@ -1,7 +1,7 @@
-"""Which results are the right ones, when candidates come back in any order.
+"""Decides which results are right, although candidates end in any order.
 
 Without a reference, the right results are those of the first candidate in the order of the space
-that runs at all. Those that come back before that is known wait here.
+that runs at all. Candidates that end before these are known wait here.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ Results = Mapping[str, NDArray[Any]]
 class Checker:
     """Compares what candidates wrote with the right results, once those are known.
 
-    order: the numbers of the candidates that may decide, first ones first. expected: the right
-    results if they are known. keep: takes their pickle and returns what workers get of it.
+    order: the numbers of the candidates whose results may be the right ones, in order. expected:
+    the right results if they are known. keep: takes their pickle and returns the form in which
+    workers get it.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class Checker:
         self.sent = self._keep(pickle.dumps(dict(expected)))
 
     def offer(self, number: int, outcome: Outcome) -> list[tuple[int, Outcome]]:
-        """Take the outcome of a candidate; return the outcomes that are now final."""
+        """Take the outcome of a candidate; return all outcomes that are final now."""
         if outcome.results is None:
             if number in self._waiting:
                 self._waiting.remove(number)
@@ -64,7 +65,7 @@ class Checker:
         return self._settle()
 
     def finish(self) -> list[tuple[int, Outcome]]:
-        """Return those that still wait, compared with the first one of them."""
+        """Return the outcomes that still wait, compared with the first one of them."""
         self._waiting = sorted(self._held)
         return self._settle()
 
@@ -90,9 +91,9 @@ class Checker:
 
 
 def reference_results(reference: Any, arguments: Mapping[str, Any]) -> Results | None:
-    """Return the right results of `reference=`: arrays by name, or a function that returns them and
-    gets the arguments by name, with NumPy arrays. One array is that of the only array argument of
-    its shape and type. OptionError for anything else."""
+    """Return the right results from `reference=`: arrays by name, or a function that gets the
+    arguments by name, with NumPy arrays, and returns them. A single array belongs to the only array
+    argument of its shape and type. OptionError for anything else."""
     if reference is None:
         return None
     host = on_host(arguments)
@@ -100,7 +101,7 @@ def reference_results(reference: Any, arguments: Mapping[str, Any]) -> Results |
     if isinstance(found, Mapping):
         unknown = sorted(set(found) - set(host))
         if unknown:
-            raise OptionError(f"reference=: {unknown[0]!r} is no argument of the call")
+            raise OptionError(f"reference=: {unknown[0]!r} is not an argument of the call")
         return {name: np.asarray(value) for name, value in found.items()}
     array = np.asarray(found)
     fitting = [

@@ -1,4 +1,4 @@
-"""Whether a candidate's results are those that they should be, and where they first differ."""
+"""Compares a candidate's results with the right ones, and finds where they first differ."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Tolerance", "difference", "tolerances"]
 
 Results = Mapping[str, NDArray[Any]]
 
-# Relative tolerances of floats whose sums may be taken in another order, or rounded another way.
+# Relative tolerances of floats. Candidates may add in another order, or round differently.
 _RELATIVE = {
     np.dtype(np.float64): 1e-9,
     np.dtype(np.float32): 1e-4,
@@ -23,16 +23,17 @@ _RELATIVE = {
     np.dtype(np.complex64): 1e-4,
     np.dtype(np.complex128): 1e-9,
 }
-# Types with at most three bits of mantissa: two steps.
+# For types with at most three bits of mantissa, two steps.
 _COARSE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How much results may differ: |found - expected| <= atol + rtol |expected|. None: by type.
+    """How much results may differ: |found - expected| <= atol + rtol |expected|. None stands for
+    the tolerance of the type.
 
-    By type, integers and booleans must be equal, and atol is the type's relative tolerance of the
-    largest expected number, because sums that nearly cancel lose relative precision.
+    By default, integers and booleans must be equal, and atol is the relative tolerance of the type
+    times the largest expected number, because sums that nearly cancel lose relative precision.
     """
 
     rtol: float | None = None
@@ -40,8 +41,8 @@ class Tolerance:
 
 
 def tolerances(dtype: np.dtype[Any], largest: float, given: Tolerance) -> tuple[float, float]:
-    """Return the relative and the absolute tolerance of an array of a type. largest: of the
-    expected numbers."""
+    """Return the relative and the absolute tolerance of an array of some type. largest: the largest
+    expected number."""
     if dtype.kind in "biu" or dtype.kind in "mM":
         return given.rtol or 0.0, given.atol or 0.0
     usual = _RELATIVE.get(dtype, _COARSE)
@@ -52,7 +53,7 @@ def tolerances(dtype: np.dtype[Any], largest: float, given: Tolerance) -> tuple[
 
 def difference(found: Results, expected: Results, given: Tolerance) -> str:
     """Return what is different, "" if nothing is: the first element of the first array that
-    differs, and how many there are."""
+    differs, and how many elements differ."""
     missing = sorted(set(expected) - set(found))
     if missing:
         return f"it has no array {missing[0]}"

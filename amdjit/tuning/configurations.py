@@ -38,7 +38,8 @@ class Namespace(Mapping[str, Any]):
 
 
 class Configuration(Mapping[str, Any]):
-    """One choice for each name of a space: `c.BM`, `c["BM"]`. Equal if its text is equal."""
+    """One value for each name of a space: `c.BM`, `c["BM"]`. Two are equal if their texts are
+    equal."""
 
     __slots__ = ("_text", "_values")
 
@@ -81,12 +82,12 @@ class Configuration(Mapping[str, Any]):
 
 
 def text_of(values: Mapping[str, Any]) -> str:
-    """Return the text of a configuration that is given as a dictionary."""
+    """Return the text of a configuration that is a dictionary."""
     return str(Configuration(values))
 
 
 def value_text(value: Any) -> str:
-    """Return a text of a value that is the same in every process."""
+    """Return a text for a value that is the same in every process."""
     if isinstance(value, (tuple, list)):
         inner = ", ".join(map(value_text, value))
         last = "," * (len(value) == 1)

@@ -1,4 +1,4 @@
-"""What tuning raises."""
+"""The errors of tuning."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What is left is launched on the GPU: checked, then measured in turn.
+"""Launches the remaining candidates on the GPU: checks them, then measures them in turn.
 
-The user's arrays are not touched: candidates work on copies of those that the kernel may write.
+The user's arrays are not changed: candidates work on copies of those that the kernel may write.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Results = Mapping[str, NDArray[Any]]
 
 @dataclass
 class _Finals:
-    """The launches of a search's last candidates, on arrays that they share."""
+    """The launches of a search's last candidates, which share their arrays."""
 
     call: Call
     settings: Settings
@@ -47,16 +47,16 @@ class _Finals:
         self.kernels: dict[Configuration, Kernel] = {}
 
     def restore(self, names: Sequence[str]) -> None:
-        """Give arrays their first contents back."""
+        """Restore the original contents of arrays."""
         fresh = on_device({name: self.sent[name] for name in names}, self.device)
         for name in names:
             mine, theirs = self.arrays[name], fresh[name]
             if not isinstance(mine, DeviceArray):
-                raise OptionError(f"restore=: {name!r} is no array of the call")
+                raise OptionError(f"restore=: {name!r} is not an array of the call")
             mine.copy_from_host(theirs.copy_to_host())
 
     def before(self) -> None:
-        """Do what is to be done before a launch."""
+        """Restore and fill arrays before a launch."""
         s = self.settings
         self.restore(s.restore)
         reset(self.arrays, s.reset_to_zero)
@@ -76,7 +76,8 @@ class _Finals:
         return Contestant(str(configuration), launch, self.before if prepares else None)
 
     def check(self, candidate: Candidate, contestant: Contestant) -> str:
-        """Launch once on arrays as they were; return what is wrong with the results."""
+        """Launch once on arrays with their original contents; return what is wrong with the
+        results."""
         call = replace(self.call, arguments=self.arrays)
         names = [name for name, each in self.arrays.items() if isinstance(each, DeviceArray)]
         self.restore(names)
@@ -102,7 +103,7 @@ def measured(
     stops: Callable[[], bool],
     count: Callable[[float | None], object],
 ) -> Iterator[Candidate]:
-    """Yield candidates with what was measured, or with why they are out."""
+    """Yield candidates with their measurements, or with the reason why they are out."""
     if not candidates:
         return
     finals = _Finals(call, settings, device, None)

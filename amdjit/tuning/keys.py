@@ -1,4 +1,5 @@
-"""What results are stored under: the device, the kernel's source, options, types and key values."""
+"""The key under which results are stored: the device, the kernel's source, options, types and key
+values."""
 
 from __future__ import annotations
 
@@ -24,19 +25,19 @@ __all__ = ["TuningKey", "key_values", "quick_key", "source_digest", "type_texts"
 
 _PATH = re.compile(r"(?P<name>[^\W\d]\w*)(?P<path>(\.[^\W\d]\w*|\[-?\d+\])*)")
 _STEP = re.compile(r"\.([^\W\d]\w*)|\[(-?\d+)\]")
-# Deeper helpers than this have other helpers' sources in theirs.
+# The digest covers at most about this many functions, so that its time is bounded.
 _MOST_SOURCES = 500
 
 
 @dataclass(frozen=True, slots=True)
 class TuningKey:
-    """What decides which configuration is best."""
+    """Everything that decides which configuration is best."""
 
     device: str
-    """The target, and the product's name if it was measured there."""
+    """The target, and also the product's name if it was measured there."""
     kernel: str
     source: str
-    """Digest of the kernel and what it calls."""
+    """A digest of the kernel and the functions that it calls."""
     options: str
     """The options of the kernel's decorator."""
     types: str
@@ -54,8 +55,9 @@ class TuningKey:
 def key_values(keys: tuple[Any, ...], arguments: Mapping[str, Any]) -> str:
     """Return the text of a call's key values.
 
-    A name stands for the argument's value, of an array for its shape; "a.shape[0]" for an
-    attribute or item; a function is called with the arguments by name. OptionError for others.
+    A name stands for the argument's value, or for its shape if it is an array; "a.shape[0]" for an
+    attribute or item; a function is called with the arguments by name. OptionError for anything
+    else.
     """
     return ", ".join(_key_text(each, arguments) for each in keys)
 
@@ -75,7 +77,7 @@ def _looked_up(key: str, arguments: Mapping[str, Any]) -> Any:
     found = _PATH.fullmatch(key.strip())
     if found is None or found["name"] not in arguments:
         raise OptionError(
-            f"key=: {key!r} is no parameter that a call gives ({', '.join(arguments)}), nor an "
+            f"key=: {key!r} is not a parameter that a call gives ({', '.join(arguments)}), nor an "
             'attribute or item of one such as "a.shape[0]"; a function of the arguments works, too'
         )
     value = arguments[found["name"]]
@@ -88,8 +90,8 @@ def _looked_up(key: str, arguments: Mapping[str, Any]) -> Any:
 
 
 def quick_key(keys: tuple[Any, ...], arguments: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what differs wherever the texts of types or key values differ, found quickly: launches
-    ask for it each time."""
+    """Return a value that differs wherever the texts of types or key values differ, and is computed
+    quickly, because every launch needs it."""
     kinds = tuple(map(_kind, arguments.values()))
     values = tuple(
         _plain(arguments[key])
@@ -115,8 +117,8 @@ def _plain(value: Any) -> Any:
 
 
 def type_texts(arguments: Mapping[str, Any]) -> str:
-    """Return the types of arguments as text: of arrays the element, the axes and whether they are
-    contiguous."""
+    """Return the types of arguments as text; for arrays the element, the number of axes and whether
+    they are contiguous."""
     return ", ".join(f"{name}: {_type_text(value)}" for name, value in arguments.items())
 
 
@@ -141,8 +143,8 @@ def _is_contiguous(array: Any) -> bool:
 
 
 def source_digest(kernel: Kernel) -> str:
-    """Return a digest of a kernel's source, of that of the functions that it calls, and of the
-    plain values that they read from outside."""
+    """Return a digest of the source of a kernel, of the functions that it calls, and of the plain
+    values that they read from outside."""
     digest = hashlib.sha256()
     for text in _sources(kernel.function, set()):
         digest.update(text.encode("utf-8", "surrogatepass") + b"\0")
@@ -161,8 +163,8 @@ def _sources(function: types.FunctionType, seen: set[int]) -> Iterator[str]:
 
 
 def _text(function: types.FunctionType) -> str:
-    """Return the text of a function as it was decorated, without its decorators: other settings
-    make no other kernel."""
+    """Return the text of a function without its decorators, because other settings do not make it
+    another kernel."""
     code = function.__code__
     for known in texts_of(function)[:1]:
         block = inspect.getblock(list(known.text.lines[code.co_firstlineno - 1 :]))
@@ -216,7 +218,7 @@ def _value_sources(name: str, value: Any, names: list[str], seen: set[int]) -> I
 
 
 def _is_ours(module: str | None) -> bool:
-    """Whether a module is amdjit's own, whose version is part of the digest, or Python's."""
+    """Whether a module belongs to amdjit, whose version is part of the digest, or to Python."""
     first, *rest = (module or "").split(".")
     if first == "amdjit":
         return rest[:1] != ["examples"]

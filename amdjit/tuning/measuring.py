@@ -1,9 +1,9 @@
-"""Measuring launches on a GPU: warm-up, several in turn, cold caches, the median.
+"""Measures launches on a GPU: warm-up, several candidates in turn, cold caches, the median.
 
 A sample is the time between two events around a launch, or around several if one is short. All
 candidates are measured in rounds, each in another order, so that a drifting clock affects all of
-them equally. One that is clearly slower than the best, by the confidence intervals of both, is
-measured no more.
+them equally. A candidate that is clearly slower than the best, by the confidence intervals of both,
+is not measured any more.
 """
 
 from __future__ import annotations
@@ -27,21 +27,24 @@ __all__ = ["Contestant", "measure"]
 # A sample is at least this long, if launches may be repeated.
 _SHORTEST = 100e-6
 _MOST_REPEATED = 100
-# Of the GPUs whose caches are not known: MI300X has the largest Infinity Cache.
+# The largest cache of GPUs whose caches are not known: that of MI300X, the largest Infinity Cache.
 _LARGEST_CACHE = 256 << 20
 _ROUNDS_BEFORE_DROPPING = 6
 
 
 @dataclass
 class Contestant:
-    """A launch to measure. prepare: restores arrays before each sample, not timed; None if launches
-    can follow each other. samples: seconds of one launch. is_out: whether it is clearly slower."""
+    """A launch to measure."""
 
     name: str
     launch: Callable[[], object]
     prepare: Callable[[], object] | None = None
+    """Restores arrays before each sample, outside the measured time; None if launches can follow
+    each other."""
     samples: tuple[float, ...] = ()
+    """The seconds of one launch, for each sample."""
     is_out: bool = False
+    """Whether it is clearly slower than the best."""
 
 
 def measure(
@@ -53,9 +56,9 @@ def measure(
     stops: Callable[[], bool] = lambda: False,
     seed: int = 0,
 ) -> None:
-    """Measure launches on a GPU; their samples are in the contestants afterwards.
+    """Measure launches on a GPU, and store the samples in the contestants.
 
-    stops: asked after each round, of which there is at least one.
+    stops: tells after each round whether to stop; there is at least one round.
     """
     flushed = empty(_flush_bytes(device), np.uint8, device=device) if cold else None
     clock = _Clock(device, flushed)

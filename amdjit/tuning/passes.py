@@ -1,4 +1,4 @@
-"""One pass over candidates in workers: what each has to do, and its outcome."""
+"""One pass over candidates in workers: the work on each, and its outcome."""
 
 from __future__ import annotations
 
@@ -33,16 +33,18 @@ Keep = Callable[[bytes, str, bool], bytes | Path]
 
 @dataclass(frozen=True, slots=True)
 class PassRules:
-    """What a pass does. runs: whether candidates are launched; ranking: what scores they need."""
+    """What a pass does."""
 
     runs: bool
+    """Whether candidates are launched."""
     ranking: str
+    """The ranking that needs their scores."""
     target: Target
 
 
 @dataclass(frozen=True)
 class Pass:
-    """One pass."""
+    """One pass over candidates."""
 
     tuned: Any
     call: Call
@@ -50,8 +52,8 @@ class Pass:
     rules: PassRules
     workers: Workers
     keep: Keep
-    """Takes a pickle, its name and whether workers are on this machine; returns what they get of
-    it."""
+    """Takes a pickle, its name and whether workers are on this machine; returns the form in which
+    they get it."""
 
     def outcomes(
         self,
@@ -60,8 +62,8 @@ class Pass:
         stops: Callable[[], bool],
         tick: Callable[[], None],
     ) -> Iterator[tuple[int, Outcome]]:
-        """Yield the outcomes of candidates, by their numbers in the space. baseline: one that goes
-        first, for the results that others are compared with."""
+        """Yield the outcomes of candidates, by their numbers in the space. baseline: a candidate
+        that runs first, because the others are compared with its results."""
         s, checks = self.settings, self.rules.runs and self.settings.check
         expected = reference_results(s.reference, self.arguments) if checks else None
         order = {**baseline, **chosen}
@@ -86,7 +88,7 @@ class Pass:
         yield from checker.finish()
 
     def _work(self, configuration: Configuration) -> Callable[[bytes | Path | None], Work]:
-        """Return what makes a candidate's work; LaunchError if it cannot be launched."""
+        """Return a function that makes a candidate's work; LaunchError if it cannot be launched."""
         call, small, s, rules = self.call, self.small, self.settings, self.rules
         shape, whole = small.shape(configuration), call.shape(configuration)
         parameters = {name: configuration[name] for name in call.names.parameters}
@@ -121,7 +123,7 @@ class Pass:
 
     @cached_property
     def small(self) -> Call:
-        """The call that workers make: with the arguments of `small=` where there is one."""
+        """The call that workers make: with the arguments of `small=`, if that is given."""
         if self.settings.small is None:
             return self.call
         if self.settings.reference is not None and not callable(self.settings.reference):
@@ -153,7 +155,7 @@ class Pass:
 
     @cached_property
     def growth(self) -> float:
-        """How many times the bytes of the workers' arguments the whole call's are."""
+        """The ratio of the bytes of the whole call's arguments to those of the workers'."""
 
         def total(call: Call) -> int:
             return sum(int(getattr(each, "nbytes", 0)) for each in call.arguments.values())
@@ -162,12 +164,12 @@ class Pass:
 
 
 def _maker(make: Callable[[bytes | Path | None], Work], checker: Checker) -> Callable[[], Work]:
-    """Return what makes the work when it is submitted: with the results to compare with, if those
-    are known by then."""
+    """Return a function that makes the work when it is submitted, with the results to compare with
+    if they are known by then."""
     return lambda: make(checker.sent)
 
 
-# Code that workers compiled, in this process's cache, so that nothing is compiled twice.
+# Code that workers compiled is put into this process's cache, so that nothing is compiled twice.
 
 
 def own_store() -> str:

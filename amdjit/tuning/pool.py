@@ -1,8 +1,8 @@
-"""The default executor: processes of our own, each of which can die alone.
+"""The default executor: processes of amdjit's own, each of which can die without the others.
 
-Each process belongs to one thread, so that it is known which task a process was at when it died or
-was ended: that task's future gets a WorkerLost, and the next task a new process. An executor of
-`concurrent.futures` in all else.
+Each process belongs to one thread, so it is known which task a process was running when it died or
+was ended. That task's future gets a WorkerLost, and a new process runs the next task. In everything
+else it is an executor of `concurrent.futures`.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _Task = tuple["Future[Any]", bytes]
 class WorkerPool(Executor):
     """Processes that run one task at a time.
 
-    workers: how many. time_limit: seconds that a task may take. memory_limit: bytes of address
-    space that a process may have, where the system can limit it; None for any. variables:
-    environment variables of the processes, beside those of this one.
+    workers: how many processes there are. time_limit: seconds that a task may take. memory_limit:
+    bytes of address space that a process may have, if the system can limit it; None for no limit.
+    variables: environment variables of the processes, in addition to those of this one.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class WorkerPool(Executor):
             thread.start()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Run a function in a process. What cannot be pickled raises here."""
+        """Run a function in a process. An error is raised here if something cannot be pickled."""
         if self._is_shut:
             raise RuntimeError("the pool is shut down")
         if kwargs:
@@ -66,7 +66,7 @@ class WorkerPool(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the pool. cancel_futures: also what runs; its process is ended."""
+        """End the pool. cancel_futures: also end the running tasks, by ending their processes."""
         if self._is_shut:
             return
         self._is_shut, self._drops = True, cancel_futures

@@ -1,5 +1,5 @@
-"""How far a search is: a bar with the remaining time in a terminal, a line now and then in a
-notebook."""
+"""Shows the progress of a search: a bar with the remaining time in a terminal, a line now and then
+in a notebook."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _CLEAR = "\r\x1b[K"
 
 @dataclass
 class Progress:
-    """What is shown on standard error."""
+    """The progress on standard error."""
 
     shown: bool | None
-    """True for always, False for never, None for terminals and notebooks."""
+    """True to show it always, False never, None in terminals and notebooks."""
     what: str
     total: int
     done: int = 0
@@ -33,7 +33,7 @@ class Progress:
     _counted_from: int = 0
 
     def begin(self, stage: str, total: int, done: int = 0) -> None:
-        """Begin a stage with so many candidates, some of which are done already."""
+        """Begin a stage with this many candidates, some of which are done already."""
         self.stage, self.total, self.done, self._counted_from = stage, total, done, done
         self._begin, self._last = time.monotonic(), 0.0
 
@@ -45,7 +45,7 @@ class Progress:
         self.tick()
 
     def tick(self) -> None:
-        """Show what is new, if that is due."""
+        """Show the progress if it is time to do so."""
         if self._mode == "none":
             return
         now = time.monotonic()
@@ -74,7 +74,7 @@ class Progress:
         return ", ".join(parts)
 
     def end(self) -> None:
-        """Leave the line."""
+        """End the line."""
         if self._mode == "bar" and self._last:
             print(_CLEAR, end="", file=sys.stderr, flush=True)
 

@@ -5,9 +5,9 @@
     {"kind": "candidate", "key": "9c0f...", "rules": "51...", "text": "BM=64, BN=64", ...}
     {"kind": "best", "key": "9c0f...", "rules": "51...", "text": "BM=64, BN=64", "by": "model", ...}
 
-A line is written at once, so that processes may write to one file at the same time, and a process
-that is killed leaves whole lines, but for the last one. Of lines about the same thing the last one
-counts. So two files are merged by writing one after the other.
+Each line is written with one call, so that several processes may write to one file, and a process
+that is killed leaves complete lines except for the last one. The last line about something is
+valid. Two files are therefore merged by concatenation.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Best:
     text: str
     rules: str
     by: str
-    """"events", "model", "static" or a ranking's name."""
+    """What it was chosen by: "events", "model", "static" or the name of a ranking."""
     seconds: float | None
     complete: bool
     """Whether the whole space was searched."""
@@ -49,11 +49,12 @@ class Best:
 
 @dataclass
 class KeyRecords:
-    """What a file says of one key. candidates: by the text of the configuration, those of the
-    latest rules. heading: the key's own line."""
+    """What a file has about one key."""
 
     heading: dict[str, Any]
+    """The key's own line."""
     candidates: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The candidates of the latest rules, by the text of the configuration."""
     best: Best | None = None
 
     @property
@@ -65,7 +66,7 @@ class KeyRecords:
     def of_rules(
         self, rules: str, configurations: Mapping[str, Configuration]
     ) -> dict[str, Candidate]:
-        """Return the candidates that were found by these rules, by text."""
+        """Return the candidates that were found under these rules, by text."""
         found = {}
         for text, record in self.candidates.items():
             if record.get("rules") == rules and text in configurations:
@@ -79,25 +80,27 @@ class KeyRecords:
 
 @dataclass
 class Records:
-    """A file of results. path: None keeps nothing. keys: what is known, by digest."""
+    """A file of results."""
 
     path: Path | None
+    """The file; None stores nothing."""
     keys: dict[str, KeyRecords] = field(default_factory=dict)
+    """What is known, by the digest of the key."""
 
     @staticmethod
     def open(path: Path | None) -> Records:
-        """Return the records of a file, none if there is no such file; TuningError if it is
-        something else."""
+        """Return the records of a file, or none if there is no such file; TuningError if it is a
+        file of another kind."""
         if path is None or not path.exists():
             return Records(path)
         return Records(path, read_file(path))
 
     def find(self, key: TuningKey) -> KeyRecords | None:
-        """Return what is known of a key."""
+        """Return what is known about a key."""
         return self.keys.get(key.digest)
 
     def begin(self, key: TuningKey, **facts: Any) -> None:
-        """Write down a key that is about to be searched."""
+        """Write down a key before it is searched."""
         self._write({"kind": "key", "key": key.digest, **asdict(key), **facts})
 
     def add(self, key: TuningKey, rules: str, candidate: Candidate) -> None:
@@ -133,7 +136,7 @@ def _append(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def own_version() -> str:
-    """Return the version of amdjit, "unknown" where it is not installed."""
+    """Return the version of amdjit, "unknown" if it is not installed."""
     try:
         return version("amdjit")
     except PackageNotFoundError:
@@ -146,8 +149,8 @@ def _header() -> str:
 
 
 def read_file(path: Path) -> dict[str, KeyRecords]:
-    """Return what a file says, by key. A damaged line is left out, with a warning in the log;
-    TuningError for a file that is no file of results, or of another version."""
+    """Return the contents of a file, by key. A damaged line is left out, with a warning in the log;
+    TuningError for a file that is not a file of results, or is of another version."""
     try:
         contents = path.read_bytes()
     except OSError as problem:
@@ -167,8 +170,8 @@ def read_file(path: Path) -> dict[str, KeyRecords]:
     if contents.strip() and schemas != {SCHEMA}:
         what = f"its schema is {', '.join(sorted(map(str, schemas)))}" if schemas else "no schema"
         raise TuningError(
-            f"{path} is no file of tuning results ({what}; expected {SCHEMA}): give another path, "
-            "cache=..., or remove the file"
+            f"{path} is not a file of tuning results ({what}; expected {SCHEMA}): give another "
+            "path, cache=..., or remove the file"
         )
     return found
 
@@ -188,7 +191,7 @@ def _lines(path: Path, contents: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _take(keys: dict[str, KeyRecords], record: dict[str, Any]) -> None:
-    """Take a line into what is known."""
+    """Add a line to what is known."""
     kind = record["kind"]
     key = record["key"]
     if kind == "key":
@@ -205,7 +208,7 @@ def _take(keys: dict[str, KeyRecords], record: dict[str, Any]) -> None:
 
 
 def merge(paths: Iterable[Path], output: Path) -> None:
-    """Write the results of several files into one. TuningError if one is no file of results."""
+    """Write the results of several files to one. TuningError if one is not a file of results."""
     merged = Records(None)
     for path in paths:
         for digest, known in read_file(path).items():
@@ -226,7 +229,7 @@ def merge(paths: Iterable[Path], output: Path) -> None:
 
 
 def _is_better(one: Best | None, other: Best | None) -> bool:
-    """Whether a result counts more than another: complete ones first, then the quicker one."""
+    """Whether a result is better than another: complete ones first, then the faster one."""
     if one is None or other is None:
         return one is not None
     if one.complete != other.complete:

@@ -1,4 +1,4 @@
-"""What a search returns: candidates with their reasons, the best one, and tables of them."""
+"""The results of a search: candidates with their reasons, the best one, and tables of them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Tuning:
     kernel: str
     key: TuningKey
     candidates: tuple[Candidate, ...] = field(repr=False)
-    """The best first."""
+    """The candidates, the best first."""
     best: Candidate | None
     space: int
     """How many configurations there were to search."""
     stopped: str = ""
-    """Why it ended early, "" if it did not."""
+    """Why it ended early; "" if it did not."""
     seconds: float = 0.0
     """Seconds that the search took."""
 
@@ -41,7 +41,7 @@ class Tuning:
 
     @property
     def by(self) -> str:
-        """What the best one was chosen by: "events" if it was measured, else what estimated it."""
+        """How the best one was chosen: "events" if it was measured, else what estimated it."""
         return "" if self.best is None else self.best.by
 
     @property
@@ -68,14 +68,14 @@ class Tuning:
 
 
 def reasons_text(candidates: Sequence[Candidate]) -> str:
-    """Return how many candidates came how far."""
+    """Return how many candidates there are in each state."""
     counts = Counter(each.state for each in candidates)
     return ", ".join(f"{counts[state]} {state.value}" for state in State if counts[state])
 
 
 def candidate_table(candidates: Sequence[Candidate], most: int | None = None) -> str:
-    """Return a table of candidates, in their order: the time, what it is by, what they need, and
-    why they are out."""
+    """Return a table of candidates in their order: the time and where it comes from, what they
+    need, and why they are out."""
     shown = candidates[:most]
     rows = [("configuration", "time", "by", "VGPRs", "spills", "LDS", "waves", "state", "why")]
     for each in shown:
@@ -112,8 +112,8 @@ def candidate_table(candidates: Sequence[Candidate], most: int | None = None) ->
 
 
 def losers_text(candidates: Sequence[Candidate], shown: int | None) -> str:
-    """Return why the first few of each state are out that a table of `shown` candidates leaves
-    out."""
+    """Return why the first few candidates of each state are out, for those that a table of `shown`
+    candidates does not show."""
     hidden = [] if shown is None else candidates[shown:]
     lines = []
     for state in State:

@@ -1,9 +1,9 @@
-"""Candidates' work on any executor of `concurrent.futures`.
+"""Runs the work on candidates on any executor of `concurrent.futures`.
 
-As many tasks are in flight as there are workers, so that a task begins about when it is submitted:
-a task of a foreign executor that takes too long is given up, and its worker counts as occupied
-until it comes back. Where a whole pool breaks, those in flight are tried again alone, and only the
-one that breaks it again is lost.
+As many tasks are in flight as there are workers, so a task begins about when it is submitted. A
+task of a foreign executor that takes too long is abandoned, and its worker counts as occupied until
+it returns. If a whole pool breaks, the tasks that were in flight are tried again one by one, and
+only the one that breaks it again is lost.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ class _Flight:
 
 
 def worker_count(asked: int | None, executor: Any = None) -> int:
-    """Return how many workers to keep busy: as asked, as the executor says, or all processors."""
+    """Return how many workers to keep busy: the number that was asked for, that of the executor, or
+    one for each processor."""
     known = asked or getattr(executor, "_max_workers", None)
     if isinstance(known, int) and known > 0:
         return known
@@ -55,7 +56,8 @@ def worker_count(asked: int | None, executor: Any = None) -> int:
 
 
 class Workers:
-    """The executor of a search: the user's, or processes of our own while the `with` block lasts.
+    """The executor of a search: the user's, or processes of amdjit's own while the `with` block
+    lasts.
 
     given: an executor, a function that makes one, or None. count: workers to keep busy.
     """
@@ -91,8 +93,8 @@ class Workers:
 
     def _close(self) -> None:
         if self._makes and self._executor is not None:
-            with suppress(Exception):  # of a pool that is broken anyway
-                # Waiting for a task that hangs would be waiting for ever.
+            with suppress(Exception):  # the pool is broken anyway
+                # Waiting for a task that hangs would never end.
                 self._executor.shutdown(wait=not self.hangs, cancel_futures=True)
             self._executor = None
 
@@ -111,8 +113,9 @@ class Workers:
     def outcomes(
         self, tasks: Iterable[Task], stops: Callable[[], bool], tick: Callable[[], None]
     ) -> Iterator[tuple[int, Outcome]]:
-        """Yield the outcome of each task, as they end. stops: asked before each submission; what is
-        then in flight is given up. tick: called a few times a second."""
+        """Yield the outcome of each task when it ends. stops: tells before each submission whether
+        to stop; tasks that are in flight then are abandoned. tick: called a few times per
+        second."""
         self._ready()
         run = _Run(self, iter(tasks), stops, {}, [], set())
         while run.fill():
@@ -129,20 +132,20 @@ class Workers:
         if not self._makes:
             raise TuningError(
                 f"the executor broke ({type(problem).__name__}: {problem}). What was done is kept. "
-                "To go on after workers die, give a function that makes an executor, "
+                "To continue after workers die, give a function that makes an executor, "
                 "executor=lambda: ProcessPoolExecutor(8), or leave executor= out"
             ) from problem
         self._close()
 
     @property
     def time_limit(self) -> float | None:
-        """Seconds after which a task is given up here; None where the pool does that."""
+        """Seconds after which a task is abandoned here; None if the pool does that."""
         return None if self.is_own else self._time_limit
 
 
 @dataclass(eq=False)
 class _Run:
-    """The tasks of one pass under way."""
+    """The tasks of one pass that are in flight."""
 
     workers: Workers
     tasks: Iterator[Task]
@@ -152,7 +155,7 @@ class _Run:
     hanging: set[Future[Outcome]]
 
     def fill(self) -> bool:
-        """Submit what there is room for; return whether anything is in flight."""
+        """Submit as many tasks as workers are free; return whether anything is in flight."""
         if self.stops():
             return False
         self.hanging = {future for future in self.hanging if not future.done()}
@@ -184,7 +187,7 @@ class _Run:
         self.flying[future] = flight
 
     def take(self) -> Iterator[tuple[int, Outcome]]:
-        """Yield what has ended, after a short wait."""
+        """Yield the outcomes of tasks that have ended, after a short wait."""
         done, _ = wait(self.flying, _TICK, FIRST_COMPLETED)
         for future in done:
             flight = self.flying.pop(future, None)
@@ -207,12 +210,13 @@ class _Run:
                 yield (
                     flight.number,
                     Outcome(
-                        State.LOST, f"no result after {limit:g} s (time_limit=), so it was given up"
+                        State.LOST,
+                        f"no result after {limit:g} s (time_limit=): abandoned",
                     ),
                 )
 
     def _outcome(self, future: Future[Outcome], flight: _Flight) -> Outcome | None:
-        """Return the outcome of a task, None if it is to be tried again."""
+        """Return the outcome of a task; None if it is to be tried again."""
         try:
             return future.result()
         except WorkerLost as lost:
@@ -232,7 +236,7 @@ class _Run:
             return Outcome(State.LOST, f"{type(problem).__name__}: {problem}")
 
     def _broke(self, problem: BaseException) -> None:
-        """Try all that were in flight again, alone, on a new executor."""
+        """Try all tasks that were in flight again, one by one, on a new executor."""
         self.again += [_Flight(f.number, f.make, 0, True) for f in self.flying.values()]
         self.flying.clear()
         self.workers.renew(problem)
@@ -244,9 +248,9 @@ class _Run:
 
 
 def _share_of_memory(workers: int) -> int | None:
-    """Return each worker's share of the machine's memory, None where that is not known."""
+    """Return each worker's share of the machine's memory; None if that is not known."""
     with suppress(AttributeError, ValueError, OSError):
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        # Address space is more than memory: Python and LLVM alone map half a gigabyte.
+        # A process needs more address space than memory: Python and LLVM alone map half a gigabyte.
         return max(2 << 30, total // workers)
     return None

@@ -1,11 +1,11 @@
 """The story of a search, a stage a method:
 
 space           configurations that `where` and `prune` leave, in a fixed order
-known           those that the file of results has are not done again
-built           compiled in parallel, left out where they need too much
+known           without those that the file of results has
+built           compiled in parallel, dropped if they need too much
 ranked          by the cycle model, by the static score, or by the user's function
 checked         launched on the emulator, results compared
-measured        on a GPU only, those that are left in turn
+measured        on a GPU only, the remaining ones in turn
 best            written to the file
 """
 
@@ -57,17 +57,17 @@ class Search:
     settings: Settings
     device: Device
     key: TuningKey
-    """Under which the results are stored."""
+    """The key under which the results are stored."""
     records: Records
     """The file of results."""
     is_measured: bool
     """Whether candidates are timed on a GPU, rather than estimated."""
     fresh: bool = False
-    """Whether to search again what the file of results has."""
+    """Whether to ignore what the file of results has."""
     stopped: str = ""
     """Why the search ended early, "" if it did not."""
     found: dict[str, Candidate] = field(default_factory=dict)
-    """The candidates so far, by the text of their configuration."""
+    """What is known about each candidate, by the text of its configuration."""
     _folder: Path | None = None
     _begin: float = field(default_factory=time.monotonic)
 
@@ -93,7 +93,7 @@ class Search:
         return self._finished()
 
     def _check_names(self) -> None:
-        """OptionError for a name of the space that nothing reads."""
+        """Raise OptionError for a name of the space that nothing reads."""
         call = self.call
         for configuration in self.configurations.values():
             with suppress(LaunchError):
@@ -122,7 +122,7 @@ class Search:
 
     @cached_property
     def ranking(self) -> str:
-        """What candidates are ranked by: "model", "static", or the name of a function."""
+        """How candidates are ranked: "model", "static", or the name of a function."""
         given = self.settings.ranking
         if callable(given):
             return getattr(given, "__name__", "function")
@@ -150,7 +150,7 @@ class Search:
 
     @cached_property
     def rules(self) -> str:
-        """A digest of what decides whether a candidate's record still holds."""
+        """A digest of everything that decides whether the record of a candidate is still valid."""
         s = self.settings
         parts = (
             self.ranking, s.check, s.reference is not None, s.rtol, s.atol, s.sanitize, s.limits,
@@ -160,15 +160,15 @@ class Search:
         return hashlib.sha256(value_text(tuple(map(str, parts))).encode()).hexdigest()[:12]
 
     def _known(self) -> dict[str, Candidate]:
-        """Return what the file of results says of this search's candidates."""
+        """Return what the file of results has about this search's candidates."""
         known = self.records.find(self.key)
         if self.fresh or known is None:
             return {}
         return known.of_rules(self.rules, self.configurations)
 
     def _is_done(self, candidate: Candidate) -> bool:
-        """Whether a candidate of the file need not be tried again. A lost one is, once: its worker
-        may have been ended for another reason."""
+        """Whether a candidate in the file need not be tried again. A lost one is tried once more,
+        because its worker may have been ended for another reason."""
         if candidate.state is State.LOST:
             return candidate.tries > 1
         return candidate.state is not State.BUILT
@@ -217,7 +217,7 @@ class Search:
         known: Mapping[str, Candidate],
         progress: Progress,
     ) -> None:
-        """Let workers compile, and if so wanted run, candidates."""
+        """Let workers compile candidates, and run them if `runs` says so."""
         if not texts:
             return
         rules = PassRules(runs, self.ranking, self.device.target)
@@ -227,7 +227,7 @@ class Search:
         baseline = self._baseline(runs, numbers)
         for number, outcome in passed.outcomes(chosen, baseline, self._stops, progress.tick):
             if number in baseline:
-                continue  # what is known of it stays
+                continue  # what is known about it remains valid
             configuration = chosen[number]
             candidate = self._candidate(configuration, outcome)
             if candidate.state is State.LOST:
@@ -240,8 +240,8 @@ class Search:
             progress.add(candidate.seconds if candidate.state is State.FINE else None)
 
     def _baseline(self, runs: bool, numbers: Mapping[str, int]) -> dict[int, Configuration]:
-        """Return the first candidate that an earlier search found to be fine, whose results are
-        needed again, as they are not in the file."""
+        """Return the first candidate that an earlier search found to be fine. It is run again,
+        because its results are needed and are not in the file."""
         if not (runs and self.settings.check) or self.settings.reference is not None:
             return {}
         ran = (State.FINE, State.DROPPED, State.SLOWER)
@@ -288,11 +288,11 @@ class Search:
             return
         ranked = sorted(open_ones, key=lambda text: self.found[text].order[1:])
         for place, text in enumerate(ranked[top:], top + 1):
-            reason = f"rank {place} by {self.ranking}, of which the first {top} go on"
+            reason = f"rank {place} by {self.ranking}, of which the first {top} continue"
             self._settle(text, replace(self.found[text], state=State.DROPPED, reason=reason))
 
     def _measure(self, progress: Progress) -> None:
-        """Check and measure on the GPU what is left."""
+        """Check and measure the remaining candidates on the GPU."""
         left = [each for each in self.found.values() if each.state is State.BUILT]
         progress.begin("measuring", len(left))
         for candidate in measured(
@@ -301,7 +301,7 @@ class Search:
             self._settle(str(candidate.configuration), candidate)
 
     def _finished(self) -> Tuning:
-        """Choose the best candidate and write it down."""
+        """Choose the best candidate and write it to the file."""
         candidates = sorted(self.found.values(), key=lambda each: each.order)
         best = candidates[0] if candidates and candidates[0].state is State.FINE else None
         if best is None and (self.stopped or not (self.is_measured or self.runs)):
@@ -333,7 +333,8 @@ class Search:
         return known is None or known.best is None or known.best.text != str(best.configuration)
 
     def _kept(self, contents: bytes, name: str, is_local: bool) -> bytes | Path:
-        """Return what workers get of a pickle: where they are on this machine, a file."""
+        """Return the form in which workers get a pickle: the name of a file if they are on this
+        machine."""
         if not is_local:
             return contents
         if self._folder is None:

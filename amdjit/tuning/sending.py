@@ -1,7 +1,7 @@
-"""Arguments on their way to another process, and there onto a device.
+"""Sends arguments to another process, and there to a device.
 
-Arrays arrive with the shape, the strides and the alignment that they have, so that the kernel is
-compiled for the same types. An array that is passed twice is passed twice there, too.
+Arrays arrive with the same shape, strides and alignment, so that the kernel is compiled for the
+same types. An array that is passed twice is one array there, too.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _ALIGNMENT = 256
 
 @dataclass(frozen=True, eq=False)
 class SentArray:
-    """An array of a device as another process can have it. offset: of its first element from the
-    start of an allocation, modulo the alignment."""
+    """An array of a device in a form that can be sent to another process."""
 
     contents: NDArray[Any]
     strides: tuple[int, ...]
     offset: int
+    """The offset of the first element from the start of an allocation, modulo the alignment."""
 
     def place(self, device: Device) -> DeviceArray:
         """Return such an array on a device."""
@@ -70,7 +70,8 @@ def _span(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tu
 
 
 def sent(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments that can be pickled: arrays of devices as SentArray."""
+    """Return arguments in a form that can be pickled, with SentArrays in place of arrays of
+    devices."""
     known: dict[int, Any] = {}
 
     def send(value: Any) -> Any:
@@ -107,7 +108,7 @@ def on_device(arguments: Mapping[str, Any], device: Device) -> dict[str, Any]:
 
 
 def on_host(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments with NumPy arrays of their own in place of all arrays."""
+    """Return arguments with new NumPy arrays in place of all arrays."""
 
     def copy(value: Any) -> Any:
         if isinstance(value, SentArray):
@@ -136,7 +137,8 @@ def _mapped(value: Any, function: Callable[[Any], Any]) -> Any:
 
 
 def by_name(tuned: Any) -> Any:
-    """Return a tuned kernel, or the kernel below it: what other processes find by its name."""
+    """Return the object that other processes find by its name: a tuned kernel, or the kernel that
+    it contains."""
     module, _, name = f"{tuned.function.__module__}:{tuned.__qualname__}".partition(":")
     with suppress(AttributeError, KeyError):
         if attrgetter(name)(sys.modules[module]) is tuned.kernel:
@@ -145,8 +147,8 @@ def by_name(tuned: Any) -> Any:
 
 
 def dumps(value: Any, what: str) -> bytes:
-    """Return a pickle, also of what a script, a notebook or another function defines. TuningError
-    with the remedy where it cannot be pickled."""
+    """Return a pickle, which may contain what a script, a notebook or another function defines.
+    TuningError with the remedy if it cannot be pickled."""
     try:
         return bytes(cloudpickle.dumps(value))
     except (pickle.PicklingError, TypeError, AttributeError, LaunchError) as problem:

@@ -1,4 +1,4 @@
-"""What the user of `amdjit.autotune` chooses, checked."""
+"""The settings of `amdjit.autotune`, checked."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Limits:
     """What a compiled candidate may need; others are pruned."""
 
     spills: int | None = 0
-    """Registers spilled; None: any number."""
+    """How many registers may be spilled; None for any number."""
     scratch: int | None = None
-    """Bytes of private memory of a work-item; None: any number."""
+    """How many bytes of private memory a work-item may have; None for any number."""
     min_waves: int = 1
     """Waves that a SIMD must hold."""
 
@@ -45,20 +45,20 @@ class Settings:
     limits: Limits = Limits()
     """What a compiled candidate may need; others are pruned."""
     max_configs: int | None = None
-    """Draws so many configurations at random; None: all."""
+    """How many configurations to draw at random; None for all."""
     seed: int = 0
-    """Of that draw."""
+    """The seed of that draw."""
     ranking: str | Callable[[Any, Any], float] | None = None
-    """"model", "static", or a function of configuration and facts; less is better."""
+    """"model", "static", or a function of configuration and facts; lower is better."""
     top: int | None = None
-    """How many of the ranking are run; None: all."""
+    """How many of the best by the ranking are run; None for all."""
     small: Callable[[Any], Mapping[str, Any]] | None = None
     """Gets the arguments, and returns a smaller call for the emulator."""
     check: bool = True
     """Whether candidates' results are compared."""
     reference: Any = None
-    """The right results: arrays by name, or a function of the arguments; None: those of the first
-    candidate in the order of the space (`checking`)."""
+    """The right results: arrays by name, or a function of the arguments; None for those of the
+    first candidate in the order of the space (`checking`)."""
     rtol: float | None = None
     """Replaces the tolerance of the comparison."""
     atol: float | None = None
@@ -74,19 +74,19 @@ class Settings:
     post_hook: Callable[[Any], object] | None = None
     """Called with the arguments after each launch."""
     executor: Any = field(default=None, compare=False)
-    """Where candidates are compiled and run; None: processes of amdjit's own."""
+    """Where candidates are compiled and run; None for processes of amdjit's own."""
     workers: int | None = None
-    """How many tasks run at a time; None: as many as the executor has workers."""
+    """How many tasks run at a time; None for as many as the executor has workers."""
     time_limit: float = 300.0
-    """Seconds of a task, after which its worker is killed."""
+    """Seconds after which the worker of a task is killed."""
     memory_limit: int | None = None
-    """Bytes of a worker's address space; None: its part of the machine's memory."""
+    """Bytes of a worker's address space; None for its share of the machine's memory."""
     budget: float | None = None
-    """Seconds after which the search ends with the best candidate so far; None: no limit."""
+    """Seconds after which the search ends with the best candidate so far; None for no limit."""
     progress: bool | None = None
-    """Whether to show progress; None: in terminals and notebooks."""
+    """Whether to show progress; None for terminals and notebooks only."""
     cache: Path | None = None
-    """The file of results; None: the one in the cache folder."""
+    """The file of results; None for the one in the cache folder."""
     untuned: str | None = None
     """What a launch without a result does: "tune", "first" or "refuse"; None: "tune" on a GPU,
     "first" on the emulator."""
@@ -130,7 +130,7 @@ _WHOLE = {
 
 
 class GivenSettings(TypedDict, total=False):
-    """The settings as users may give them, for type checkers."""
+    """The settings as users give them, for type checkers."""
 
     key: Key | Iterable[Key]
     where: Callable[[Any], object] | None
@@ -164,7 +164,7 @@ class GivenSettings(TypedDict, total=False):
 
 
 def made_settings(given: dict[str, Any]) -> Settings:
-    """Return the settings of keywords; OptionError for a wrong one."""
+    """Return the settings that keywords give; OptionError for a wrong one."""
     known = [each.name for each in dataclasses.fields(Settings)]
     for name in given:
         if name not in known:
@@ -175,7 +175,7 @@ def made_settings(given: dict[str, Any]) -> Settings:
 
 
 def with_overrides(settings: Settings, given: dict[str, Any]) -> Settings:
-    """Return the settings with those of one search in place."""
+    """Return the settings, overridden by those of one search."""
     return dataclasses.replace(settings, **_as_given(made_settings(given), given))
 
 

@@ -16,21 +16,20 @@ from amdjit.tuning.configurations import Configuration, Namespace
 __all__ = ["Space", "read_space", "refuse_unread"]
 
 Where = Callable[[Any], object]
-# A subset of a product larger than this is drawn by number, not from a list of all.
+# A subset of a product larger than this is drawn by number, without making a list of all.
 _LISTED = 1_000_000
 
 
 @dataclass(frozen=True)
 class Space:
-    """Configurations in a fixed order: of a product, the last name changes fastest.
-
-    names: of each configuration. choices: the values of each name of a product; empty for a list.
-    listed: the configurations of a list.
-    """
+    """Configurations in a fixed order: in a product, the last name changes fastest."""
 
     names: tuple[str, ...]
+    """The names of each configuration."""
     choices: tuple[tuple[Any, ...], ...] = ()
+    """The values of each name of a product; empty for a list."""
     listed: tuple[Configuration, ...] = ()
+    """The configurations of a list."""
 
     @property
     def size(self) -> int:
@@ -71,8 +70,9 @@ class Space:
     ) -> list[Configuration]:
         """Return the configurations that `where` allows, in order.
 
-        context: the call's arguments, which `where` sees, too. read: takes the names that it reads.
-        most: no more than this many, drawn at random; the same ones for one seed.
+        context: the call's arguments, which `where` sees, too. read: the names that it reads are
+        added to this set. most: if there are more than this many, so many are drawn at random, the
+        same ones for the same seed.
         """
         if most is None or self.size <= _LISTED:
             found = [each for each in self if _allowed(each, where, context, read)]
@@ -85,7 +85,8 @@ class Space:
     def _drawn(
         self, where: Where | None, context: Mapping[str, Any], read: set[str], most: int, seed: int
     ) -> list[Configuration]:
-        """Draw without listing the space; gives up where `where` allows almost nothing."""
+        """Draw configurations without listing the space. It gives up if `where` allows almost
+        nothing."""
         drawing, seen, kept = random.Random(seed), set[int](), list[int]()
         for _ in range(min(self.size, max(100 * most, _LISTED))):
             number = drawing.randrange(self.size)
@@ -138,7 +139,7 @@ def _listed(given: Any) -> Space:
     found: list[Configuration] = []
     for each in given:
         if not isinstance(each, Mapping):
-            raise OptionError(f"space=: {each!r} is no dictionary of values by name")
+            raise OptionError(f"space=: {each!r} is not a dictionary of values by name")
         _check_names(each)
         if found and set(each) != set(found[0]):
             raise OptionError(
@@ -155,7 +156,7 @@ def _listed(given: Any) -> Space:
 def _check_names(given: Mapping[Any, Any]) -> None:
     for name in given:
         if not isinstance(name, str) or not name.isidentifier():
-            raise OptionError(f"space=: {name!r} is no name")
+            raise OptionError(f"space=: {name!r} is not a name")
     if not given:
         raise OptionError("space=: it has no names; give at least one")
 
@@ -163,7 +164,8 @@ def _check_names(given: Mapping[Any, Any]) -> None:
 def refuse_unread(
     free: Sequence[str], read: set[str], parameters: Sequence[str], kernel: str
 ) -> None:
-    """OptionError for a name that is no parameter and no option, and that nothing has read."""
+    """Raise OptionError for a name that is neither a parameter nor an option, and that nothing has
+    read."""
     for name in free:
         if name not in read:
             near = difflib.get_close_matches(name, parameters, n=1)

@@ -1,7 +1,7 @@
-"""The work on one candidate, as a worker does it: compile, look at the limits, run, compare.
+"""The work of a worker on one candidate: compile, check the limits, run, compare.
 
-What goes to a worker and what comes back can be pickled. A worker is a process of the default pool,
-or whatever an executor of the user's runs functions in.
+What is sent to a worker and what it returns can be pickled. A worker is a process of the default
+pool, or whatever the user's executor runs functions in.
 """
 
 from __future__ import annotations
@@ -55,15 +55,18 @@ _RECORDED = 8_000_000
 
 @dataclass(frozen=True, eq=False)
 class Payload:
-    """What all candidates of a search share, pickled once. kernel: the tuned kernel, or the kernel
-    below it. arguments: sent ones, by name. hooks: called before and after each launch with the
-    arguments by name."""
+    """What all candidates of a search share. It is pickled once."""
 
     kernel: Any
+    """The tuned kernel, or the kernel that it contains."""
     arguments: Mapping[str, Any]
+    """The arguments by name, as `sending.sent` returns them."""
     reset_to_zero: tuple[str, ...] = ()
+    """Arrays that are filled with zeros before each launch."""
     pre_hook: Any = None
+    """Called before each launch with the arguments by name."""
     post_hook: Any = None
+    """Called after each launch with the arguments by name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +74,7 @@ class Work:
     """What to do for one candidate."""
 
     payload: bytes | Path
-    """The pickled call, or the file that holds it."""
+    """The pickled `Payload`, or the file that holds it."""
     values: Mapping[str, Any]
     """The values of the configuration's parameters."""
     options: Mapping[str, Any]
@@ -79,7 +82,7 @@ class Work:
     order: tuple[str, ...]
     shape: LaunchShape
     digest: str
-    """Digest of the kernel's source, which the worker's must equal."""
+    """The digest of the kernel's source. The worker must have the same."""
     device: str
     """The emulator to run on."""
     limits: Limits
@@ -92,18 +95,20 @@ class Work:
     whole: LaunchShape | None = None
     """The shape of the whole launch, if a smaller one runs."""
     growth: float = 1.0
-    """How many times the arguments' bytes the whole launch has, if a smaller one runs."""
+    """The ratio of the bytes of the whole launch's arguments to those of this one, if a smaller one
+    runs."""
     tolerance: Tolerance = field(default_factory=Tolerance)
     expected: bytes | Path | None = None
-    """The pickled results to compare with, or the file that holds them; None: there are none."""
+    """The pickled results to compare with, or the file that holds them; None if there are none."""
     sanitize: tuple[str, ...] = ()
     store: str = ""
-    """The code cache of the process that asks, which needs no copy if it is this one's."""
+    """The code cache of the process that asks. The code is not returned if it is this process's
+    cache, too."""
 
 
 @dataclass(frozen=True, eq=False)
 class Code:
-    """Compiled code for another machine's cache."""
+    """Compiled code for the cache of another machine."""
 
     llvm: str
     optimized: str
@@ -123,12 +128,12 @@ class Outcome:
     compile_seconds: float | None = None
     worker: str = ""
     results: Mapping[str, NDArray[Any]] | None = field(default=None, repr=False)
-    """What its arrays held afterwards, if nobody has compared that yet."""
+    """The contents of the arrays afterwards, if they have not been compared yet."""
     code: Code | None = field(default=None, repr=False)
 
 
 def do(work: Work) -> Outcome:
-    """Do the work; what is wrong with the candidate is the outcome's reason."""
+    """Do the work. If something is wrong with the candidate, the outcome has the reason."""
     payload = _payload(work.payload)
     outcome = Outcome(State.BUILT, worker=f"{platform.node()}:{os.getpid()}")
     base: Kernel = getattr(payload.kernel, "kernel", payload.kernel)
@@ -150,7 +155,7 @@ def do(work: Work) -> Outcome:
                 outcome = _ran(work, payload, outcome, kernel, device)
         except KernelFault as fault:
             return replace(outcome, state=State.FAULTED, reason=_first(fault))
-        except Exception as error:  # also of functions of the user's that run at compile time
+        except Exception as error:  # functions of the user's may run at compile time
             return replace(outcome, state=_state_of(error), reason=_first(error))
     return outcome
 
@@ -160,7 +165,7 @@ def _state_of(error: BaseException) -> State:
 
 
 def _first(error: BaseException) -> str:
-    """Return an error's text in one paragraph of at most a few lines."""
+    """Return an error's text as one paragraph of at most a few lines."""
     if isinstance(error, MemoryError):
         return "out of memory"
     lines = [line for line in str(error).strip().splitlines() if line.strip()]
@@ -191,7 +196,7 @@ def reset(arguments: Mapping[str, Any], names: tuple[str, ...]) -> None:
     for name in names:
         array = arguments.get(name)
         if not isinstance(array, DeviceArray):
-            raise OptionError(f"reset_to_zero=: {name!r} is no array of the call")
+            raise OptionError(f"reset_to_zero=: {name!r} is not an array of the call")
         array.copy_from_host(np.zeros(array.shape, array.dtype))
 
 
@@ -217,7 +222,7 @@ def _built(work: Work, outcome: Outcome, prepared: PreparedLaunch, seconds: floa
 
 
 def store_of(directory: Path | None, version: str) -> str:
-    """Return the name of a cache on disk: of this machine and this version of the compiler."""
+    """Return a name for a cache on disk, from this machine and this version of the compiler."""
     return f"{platform.node()} {directory} {version}"
 
 
@@ -266,7 +271,8 @@ def _over_limits(facts: Facts, limits: Limits) -> str:
 
 
 def _ran(work: Work, payload: Payload, outcome: Outcome, kernel: Kernel, device: Device) -> Outcome:
-    """Launch, with the sanitizers first if they are wanted, then counted for the model."""
+    """Launch the kernel: first with the sanitizers if they are wanted, then with counts for the
+    model."""
     if work.sanitize:
         with sanitize(*work.sanitize, raises=True):
             _launch(work, payload, kernel, device)
@@ -281,7 +287,7 @@ def _ran(work: Work, payload: Payload, outcome: Outcome, kernel: Kernel, device:
 def _launch(
     work: Work, payload: Payload, kernel: Kernel, device: Device
 ) -> Mapping[str, NDArray[Any]]:
-    """Launch with new arguments; return what all arrays hold then."""
+    """Launch with new arguments; return the contents of all arrays afterwards."""
     arguments = _arguments(payload, work, device)
     reset(arguments, payload.reset_to_zero)
     if payload.pre_hook is not None:
@@ -295,14 +301,14 @@ def _launch(
 
 
 def array_contents(prepared: PreparedLaunch) -> dict[str, NDArray[Any]]:
-    """Return copies of a launch's arrays by name, also of those that it only reads: another
-    candidate may write to them by mistake."""
+    """Return copies of a launch's arrays by name, including those that it only reads, because
+    another candidate may write to them by mistake."""
     parts = zip(prepared.leaves.names, prepared.staging.arguments, strict=True)
     return {name: each.copy_to_host() for name, each in parts if isinstance(each, DeviceArray)}
 
 
 def _estimated(work: Work, outcome: Outcome, launch: LaunchProfile) -> Outcome:
-    """Return the outcome with the model's estimate, of the whole launch."""
+    """Return the outcome with the model's estimate of the whole launch."""
     whole = work.whole or work.shape
     lines = round(launch.distinct_lines * work.growth)
     size = model.Launch(whole.workgroups, whole.items, whole.dynamic_lds, lines)
@@ -325,32 +331,33 @@ def _compared(work: Work, outcome: Outcome, results: Mapping[str, NDArray[Any]])
 
 
 def digest_of(contents: bytes) -> str:
-    """Return a short name of contents."""
+    """Return a short name for some contents."""
     return hashlib.sha256(contents).hexdigest()[:16]
 
 
 # The static score: a rough order of candidates from their machine code alone.
 #
-# The score is cycles that the launch keeps its busiest units occupied, if each loop ran a fixed
-# number of times, divided among the chip's SIMDs and weighed by how well a SIMD hides waits:
+# The score is the number of cycles for which the launch occupies its busiest units if each loop
+# runs a fixed number of times, divided among the chip's SIMDs and weighted by how well a SIMD hides
+# waits:
 #
 #     waves x sum(issue cycles x 16^loop depth) / SIMDs / hiding
 #
-# hiding is min(1, waves of a SIMD / 4): with fewer than four waves a SIMD has less to do while
-# others wait. A part of a round counts as a whole one, as workgroups do not divide. It knows
-# neither how often loops really run, nor caches; where the cycle model knows the processor, that is
-# better.
+# hiding is min(1, waves of a SIMD / 4): with fewer than four waves, a SIMD has less to do while
+# some wait. A partial round counts as a whole one, because workgroups are not divided. The score
+# knows neither how often loops really run nor the caches; the cycle model is better if it knows the
+# processor.
 
 # Assumed iterations of a loop, and the deepest nesting for which they are multiplied.
 _ROUNDS = 16
 _DEEPEST = 4
 _WAVES_THAT_HIDE = 4
-# Of instructions whose rate is not known.
+# The cycles of instructions whose rate is not known.
 _USUAL_CYCLES = 1
 
 
 def static_score(compiled: CompiledKernel, shape: LaunchShape, facts: Facts) -> float:
-    """Return the score of a launch; less is better."""
+    """Return the score of a launch; lower is better."""
     inspection, target = compiled.inspect(), compiled.target
     issue = sum(
         (each.issue_cycles or _USUAL_CYCLES) * _ROUNDS ** min(each.loop_depth, _DEEPEST)

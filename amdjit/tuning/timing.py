@@ -1,4 +1,4 @@
-"""How long a launch takes: measured, or estimated by the cycle model."""
+"""The time of a launch: measured, or estimated by the cycle model."""
 
 from __future__ import annotations
 
@@ -14,25 +14,29 @@ _CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Timing:
-    """The time of one launch, in seconds.
-
-    median, low, high: the median and its 95% confidence interval; an estimate has none, so all
-    three are equal. samples: measured seconds, in order; empty for an estimate. by: "events", timed
-    on the GPU, or "model", the cycle model's estimate: nothing was measured. device: such as
-    "hip:0" or "emulator:gfx1201". cycles: of the model. flops, nbytes: what a launch computes and
-    moves, if they were given. cold: whether the caches were flushed before each sample.
-    """
+    """The time of one launch, in seconds."""
 
     median: float
+    """The median of the samples, or the estimate."""
     low: float
+    """The lower end of the median's 95% confidence interval; for an estimate, the estimate."""
     high: float
+    """The upper end of that interval; for an estimate, the estimate."""
     by: str
+    """"events" if it was timed on the GPU, "model" if the cycle model estimated it and nothing was
+    measured."""
     device: str
+    """The name of the device, such as "hip:0" or "emulator:gfx1201"."""
     samples: tuple[float, ...] = ()
+    """The measured seconds, in order; empty for an estimate."""
     cycles: int | None = None
+    """The cycles of the model's estimate."""
     flops: float | None = None
+    """The operations of a launch, if they were given."""
     nbytes: float | None = None
+    """The bytes that a launch moves, if they were given."""
     cold: bool = False
+    """Whether the caches were flushed before each sample."""
 
     @property
     def seconds(self) -> float:
@@ -41,12 +45,12 @@ class Timing:
 
     @property
     def tflops(self) -> float | None:
-        """10^12 operations a second, None if nobody said how many there are."""
+        """10^12 operations per second; None if the number of operations was not given."""
         return None if self.flops is None else self.flops / self.median / 1e12
 
     @property
     def gigabytes_per_second(self) -> float | None:
-        """10^9 bytes a second, None if nobody said how many there are."""
+        """10^9 bytes per second; None if the number of bytes was not given."""
         return None if self.nbytes is None else self.nbytes / self.median / 1e9
 
     def __str__(self) -> str:
@@ -70,19 +74,20 @@ class Timing:
 
 
 def timing_of(samples: Sequence[float], device: str, cold: bool = False) -> Timing:
-    """Return the timing of measured seconds; there is at least one."""
+    """Return the timing of measured seconds, of which there must be at least one."""
     median, low, high = median_interval(samples)
     return Timing(median, low, high, "events", device, tuple(samples), cold=cold)
 
 
 def with_work(timing: Timing, flops: float | None, nbytes: float | None) -> Timing:
-    """Return a timing with what a launch computes and moves."""
+    """Return a timing with the operations and the bytes of a launch."""
     return replace(timing, flops=flops, nbytes=nbytes)
 
 
 def median_interval(samples: Sequence[float]) -> tuple[float, float, float]:
-    """Return the median and the ends of its confidence interval, whatever the distribution: two of
-    the samples, by the binomial distribution; the least and the greatest of fewer than six."""
+    """Return the median and the ends of its confidence interval, which holds for any distribution.
+    The ends are two of the samples, by the binomial distribution; for fewer than six samples, the
+    least and the greatest."""
     ordered = sorted(samples)
     count = len(ordered)
     outside, below = 0.0, 0

@@ -1,6 +1,6 @@
-"""A worker process: receives tasks, and sends their outcomes.
+"""A worker process: it receives tasks, and sends their outcomes.
 
-A task is the pickle of a function and its arguments; its answer that of (True, result) or
+A task is the pickle of a function and its arguments; the answer is that of (True, result) or
 (False, error).
 """
 
@@ -40,7 +40,7 @@ def _refusal(error: BaseException) -> bytes:
 
 
 def _limit_memory(limit: int | None) -> None:
-    """Let allocations beyond a limit fail, where the system has such limits."""
+    """Make allocations beyond a limit fail, if the system has such limits."""
     if limit is None:
         return
     with suppress(ImportError, ValueError, OSError, AttributeError):

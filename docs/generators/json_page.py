@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import inspect
+import itertools
 import re
 import types
 import typing
@@ -53,52 +55,52 @@ RECORDS: Mapping[str, tuple[type, ...]] = {
     "amdjit.profile/1": (LaunchProfile, Totals, Roofline, InstructionCounts, LineCounts),
     "Estimates of a launch": (Cycles, InstructionCycles, WaveTimeline, Segment),
 }
-# Shown beside the code object, and no facts of it.
+# These are shown with the code object, but are not facts about it.
 _NOT_IN_JSON = frozenset({"companion", "code_object"})
 _WORDS = {int: "number", float: "number", str: "text", bool: "true or false"}
 
-# Names that mean the same in every record, where its docstring leaves them to themselves.
+# The meanings of fields about which the docstring of their record says nothing.
 _COMMON = {
-    "address": "of the instruction, in the code object's virtual addresses",
-    "addresses": "of the instructions",
-    "after": "of the second kernel",
-    "before": "of the first kernel",
-    "units_after": "instructions by unit, of the second kernel",
-    "units_before": "instructions by unit, of the first kernel",
-    "end": "the cycle after the last",
-    "executions": "of the instruction, each wave's counted",
+    "address": "the instruction's address, in the code object's virtual memory",
+    "addresses": "the addresses of the instructions",
+    "after": "the figure of the second kernel",
+    "before": "the figure of the first kernel",
+    "units_after": "the instructions of the second kernel by unit",
+    "units_before": "the instructions of the first kernel by unit",
+    "end": "the cycle after the last one",
+    "executions": "how often waves executed the instruction",
     "file": "the source file",
     "function": "the function that was called",
-    "line": "in the file, from 1",
-    "name": "what it is called",
-    "number": "by which others name it",
-    "occupancy": "waves on a SIMD, and what limits them",
+    "line": "the line in the file, from 1",
+    "name": "the name",
+    "number": "the number by which others refer to it",
+    "occupancy": "the waves on a SIMD, and what limits them",
     "peak": "where most VGPRs are live",
-    "peak_sgprs": "the most SGPRs live at once",
-    "peak_vgprs": "the most VGPRs live at once",
-    "registers": "that hold it, such as `v[4:7]`",
+    "peak_sgprs": "the most SGPRs that are live at once",
+    "peak_vgprs": "the most VGPRs that are live at once",
+    "registers": "the registers that hold it, such as `v[4:7]`",
     "segments": "what it does, in order",
-    "sgprs": "live there",
-    "simd": "of the WGP",
+    "sgprs": "the SGPRs that are live there",
+    "simd": "the SIMD of the WGP",
     "start": "the first cycle",
-    "text": "as the assembler writes it",
-    "type": "as the debug information calls it",
-    "vgprs": "live there",
-    "wave": "of the workgroup",
-    "waves": "on a SIMD",
-    "waves_per_simd": "that fit at once",
+    "text": "the instruction as the assembler writes it",
+    "type": "the type as the debug information calls it",
+    "vgprs": "the VGPRs that are live there",
+    "wave": "the wave of the workgroup",
+    "waves": "the waves on a SIMD",
+    "waves_per_simd": "how many waves fit on a SIMD at once",
     "what": "`issue`, or a cause of stalls",
-    "workgroup": "of the grid, x counting fastest",
+    "workgroup": "the number of the workgroup in the grid, in which x counts fastest",
 }
 
 INTRODUCTION = (
-    "What `to_json()` of an inspection and of a profile write, and `amdjit inspect --json`. The "
-    'outermost object names its form as "schema"; a field is added under the same name of the '
-    "form, and what a field means is changed under another one only. Records are objects with "
-    "their fields by name. Sets of registers are sorted arrays. Addresses are numbers. An entry "
-    "is an object with what it is found by as `key`, and `value`. Numbers that JSON does not have "
-    "(infinities, NaN) are null. [Inspection](../inspection.md) says what is exact and what is an "
-    "estimate."
+    "This is the JSON that `to_json()` of inspections and profiles and `amdjit inspect --json` "
+    'write. The outermost object has the name of its form as "schema". The form may get new fields '
+    "under the same name; if the meaning of a field changes, the name changes. Records are objects "
+    "with their fields by name. Sets of registers are sorted arrays. Addresses are numbers. The "
+    "entries of a table are objects with the `key` by which they are found, and the `value`. "
+    "Numbers that JSON does not have (infinities, NaN) are null. [Inspection](../inspection.md) "
+    "says what is exact and what is an estimate."
 )
 
 Table = Callable[[tuple[str, ...], typing.Iterable[tuple[str, ...]]], str]
@@ -185,8 +187,9 @@ def _pieces(record: type) -> list[list[str]]:
 
 
 def described(record: type) -> dict[str, str]:
-    """Return what docstrings say about each field: `name: text` or `name, name: text`, up to the
-    next such names; of a base class what the class itself does not say."""
+    """Return what docstrings say about each field: that of the field, or `name: text` or `name,
+    name: text` in that of the class, up to the next such names. What a class says replaces what its
+    base classes say."""
     found: dict[str, str] = {}
     for base in reversed(record.__mro__):
         if dataclasses.is_dataclass(base):
@@ -195,12 +198,31 @@ def described(record: type) -> dict[str, str]:
 
 
 def _described_here(record: type) -> dict[str, str]:
-    return {
+    said = {
         name: meaning.strip(" ;")
         for pieces in _pieces(record)
         for group, meaning in zip(pieces[1::2], pieces[2::2], strict=True)
         for name in group.split(", ")
     }
+    return said | _docstrings_of_fields(record)
+
+
+def _docstrings_of_fields(record: type) -> dict[str, str]:
+    """Return the docstrings below fields, which Python does not store, as the words of a cell."""
+    (declared,) = ast.parse(inspect.getsource(record)).body
+    assert isinstance(declared, ast.ClassDef)
+    return {
+        ast.unparse(field.target): _as_cell(ast.literal_eval(text.value))
+        for field, text in itertools.pairwise(declared.body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(text, ast.Expr)
+        and isinstance(text.value, ast.Constant)
+    }
+
+
+def _as_cell(sentence: str) -> str:
+    words = " ".join(sentence.split())
+    return re.sub("^[A-Z](?=[a-z ])", lambda first: first[0].lower(), words)
 
 
 def json_type(hint: Any) -> str:

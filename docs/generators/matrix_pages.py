@@ -10,15 +10,9 @@ from pathlib import Path
 
 from amdjit.intrinsics import matrix
 from amdjit.intrinsics.builtins.table import row_of
-from amdjit.intrinsics.matrix.multiply.certainty import (
-    GFX11_KNOWN,
-    KNOWN,
-    MEANING,
-    Known,
-    cdna_known,
-    certainty,
-)
+from amdjit.intrinsics.matrix.multiply.certainty import GFX11_KNOWN, KNOWN, cdna_known, certainty
 from amdjit.intrinsics.matrix.multiply.instructions import operand_types
+from amdjit.intrinsics.models.certainty import MEANING, Known
 from amdjit.intrinsics.models.matrix_layouts import (
     GFX11_INSTRUCTIONS,
     OPERANDS,

@@ -2,9 +2,9 @@
 usual data.
 
 It gives the bits of the rule: tests compare them. Sums of small integers, which no step can round,
-are one product of matrices. In the others all steps are computed in f64; then the sums that NaN or
-infinities may decide, in the operands or by overflow, are computed again by the rule, or all if
-these are many.
+are one product of matrices. In the others all steps are computed in f64. IEEE 754 carries NaN and
+infinities through them to the sums that have them by the rule, too; which NaN it is depends on the
+last step whose products made one.
 
 2**g and 2**-g, g the exponent of a grid, are made by writing exponents into the upper 16 bits;
 `floor` of a number times 2**-g is the integer on the grid. The sum of two products is exact in f64
@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from amdjit.intrinsics.models import sums_of_products
 from amdjit.intrinsics.models.sums_of_products import LARGEST_HALF
 from amdjit.isa.matrix_rounding import FORMATS, GridRule
 
@@ -36,9 +35,6 @@ _F64_BITS = 53
 _NO_EXPONENT = -400 << _SHIFT
 _LOWEST_GROUP_GRID = (_BIAS - 300) << _SHIFT  # below those of all products
 _UPPER = 3 if sys.byteorder == "little" else 0
-# If more of the sums than this may be special, all are computed by the rule: with others, it is
-# slower for each.
-_MANY = 1 / 16
 _TILE = 128  # rows and columns per turn, so that a step's data stays in a core's cache
 
 
@@ -47,18 +43,22 @@ class _Factors:
     """A as [groups, ..., rows, width] or B as [groups, ..., width, columns]: groups of neighbours
     along k.
 
-    values: as f64, 0 where not finite. exponents: see `_SHIFT`. spread: for each group, the largest
-    difference between exponents in a row or column.
+    values: as f64. exponents: see `_SHIFT`. For each group, spread is the largest difference
+    between exponents of numbers in a row or column, and special says whether there are NaN or
+    infinities.
     """
 
     values: Array
     exponents: Array
     spread: Array
+    special: Array
 
     def part(self, groups: slice, rows: slice, columns: slice) -> _Factors:
         """Return some of the groups, with some rows and columns of the last two axes."""
         at = (groups, ..., rows, columns)
-        return _Factors(self.values[at], self.exponents[at], self.spread[groups])
+        return _Factors(
+            self.values[at], self.exponents[at], self.spread[groups], self.special[groups]
+        )
 
 
 def _factors(raw: Array, kind: str, axis: int, added: int = 0) -> _Factors:
@@ -69,21 +69,21 @@ def _factors(raw: Array, kind: str, axis: int, added: int = 0) -> _Factors:
     bits = raw.view(f"u{raw.dtype.itemsize}")
     field = (bits >> form.fraction_bits & form.top).astype(np.int16)
     values = raw.astype(np.float64)
-    values = np.where(np.isfinite(values), values, 0)
+    finite = np.isfinite(values)
     exponents = (np.maximum(field, 1) - form.bias) << _SHIFT
-    there = values != 0
+    there = (values != 0) & finite
     highest = np.max(exponents, axis=axis, where=there, initial=_NO_EXPONENT)
     lowest = np.min(exponents, axis=axis, where=there, initial=-_NO_EXPONENT)
-    others = tuple(range(1, raw.ndim - 1))
-    spread = np.maximum(highest - lowest, 0).max(axis=others) >> _SHIFT
+    others = tuple(range(1, raw.ndim))
+    spread = np.maximum(highest - lowest, 0).max(axis=others[:-1]) >> _SHIFT
     exponents = (np.where(there, exponents, _NO_EXPONENT) + (added << _SHIFT)).astype(np.int16)
-    return _Factors(values, exponents, spread)
+    return _Factors(values, exponents, spread, np.asarray(~finite.all(axis=others)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
     """Working arrays of one shape for the steps. unit, inverse: 2**g and 2**-g; sums: the sum of
-    each group."""
+    each group; nans: the bits of the NaN that a sum is if it is one."""
 
     unit: Array
     inverse: Array
@@ -92,12 +92,14 @@ class _Work:
     sums: Array
     grid: Array
     exponent: Array
+    nans: Array
 
     @classmethod
-    def of(cls, shape: tuple[int, ...], groups: int) -> _Work:
+    def of(cls, groups: int, nans: Array) -> _Work:
+        shape = nans.shape
         unit, inverse, added, floored = (np.zeros(shape) for _ in range(4))
         grid, exponent = np.empty(shape, np.int16), np.empty(shape, np.int16)
-        return cls(unit, inverse, added, floored, np.empty((groups, *shape)), grid, exponent)
+        return cls(unit, inverse, added, floored, np.empty((groups, *shape)), grid, exponent, nans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +132,9 @@ class _Steps:
         right = _factors(_grouped(b, -2, width), kinds[1], -2)
         return cls(rule, left, right, step // width, widest, kinds[2], fp16_ovfl)
 
-    def run(self, rows: slice, columns: slice, total: Array) -> None:
+    def run(self, rows: slice, columns: slice, total: Array, nans: Array) -> None:
         """Add the contribution of all steps to a part of the result, in place. total: f32."""
-        work = _Work.of(total.shape, self.groups)
+        work = _Work.of(self.groups, nans)
         for first in range(0, len(self.left.values), self.groups):
             groups = slice(first, first + self.groups)
             left, right = self.left.part(groups, rows, _ALL), self.right.part(groups, _ALL, columns)
@@ -148,8 +150,12 @@ class _Steps:
         np.multiply(work.sums, work.inverse, out=work.sums)
         np.floor(work.sums, out=work.sums)
         self._floor_added(work)
-        for each in work.sums:
-            np.add(work.floored, each, out=work.floored)
+        products, *others = work.sums
+        for each in others:
+            np.add(products, each, out=products)
+        if left.special.any() or right.special.any():
+            self._note_nans(left, right, products, work.nans)
+        np.add(work.floored, products, out=work.floored)
         np.multiply(work.floored, work.unit, out=work.floored)
         self._round(work.floored, total)
 
@@ -178,12 +184,21 @@ class _Steps:
             vanished &= (work.added > -1) & (work.grid > self._lowest)
             work.floored[vanished] = 0
 
+    def _note_nans(self, left: _Factors, right: _Factors, products: Array, nans: Array) -> None:
+        """Write which NaN the products of a step make. products: their sum."""
+        specials = self.rule.specials
+        rows = np.isnan(left.values).any((0, -1), keepdims=True)
+        columns = np.isnan(right.values).any((0, -2), keepdims=True)
+        factor_nan = np.asarray(rows | columns)[0]
+        nans[np.isnan(products)] = specials.nan(specials.invalid, self.result)
+        np.copyto(nans, specials.nan(specials.factor_nan, self.result), where=factor_nan)
+
     def _round(self, sums: Array, total: Array) -> None:
         """Round to the result's type, zeros to +0."""
         if self.result == "f16":
-            total[...] = (
-                np.clip(sums, -LARGEST_HALF, LARGEST_HALF) if self.fp16_ovfl else sums
-            ).astype(np.float16)
+            if self.fp16_ovfl:
+                np.clip(sums, -LARGEST_HALF, LARGEST_HALF, out=sums, where=np.isfinite(sums))
+            total[...] = sums.astype(np.float16)
         else:
             total[...] = sums
         total += np.float32(0)
@@ -247,44 +262,24 @@ def multiply_accumulate(
         total = _sum_of_integers(a, b, c, kinds[2])
         if total is not None:
             return _narrowed(total, c)
-        special = _may_be_special(a, b, c)
-        if special.mean() <= _MANY:
-            total = _total(_Steps.of(rule, a, b, kinds, fp16_ovfl), c)
-            special |= ~np.isfinite(total)
-    if total is None or special.mean() > _MANY:
-        return sums_of_products.multiply_accumulate(rule, a, b, c, kinds, fp16_ovfl=fp16_ovfl)
-    found, places = _narrowed(total, c), np.nonzero(special)
-    if len(places[0]):
-        left = np.broadcast_to(a, (*c.shape[:-2], *a.shape[-2:]))
-        right = np.broadcast_to(b, (*c.shape[:-2], *b.shape[-2:]))
-        found[places] = sums_of_products.multiply_accumulate(
-            rule,
-            left[places[:-1]][:, None, :],
-            np.swapaxes(right, -1, -2)[places[:-2] + places[-1:]][:, :, None],
-            c[places][:, None, None],
-            kinds,
-            fp16_ovfl=fp16_ovfl,
-        )[:, 0, 0]
-    return found
+        return _total(_Steps.of(rule, a, b, kinds, fp16_ovfl), c)
 
 
 def _total(steps: _Steps, c: Array) -> Array:
-    """Return what all steps make of C, as f32."""
-    total = c.astype(np.float32)
+    """Return what all steps make of C."""
+    total, bits = c.astype(np.float32), np.ascontiguousarray(c).view(f"u{c.dtype.itemsize}")
+    specials, quiet = steps.rule.specials, 1 << FORMATS[steps.result].fraction_bits - 1
+    # Without a NaN among the operands of C's step, infinities of both signs make one.
+    invalid = bits.dtype.type(specials.nan(specials.invalid, steps.result))
+    nans = np.where(np.isnan(total), bits | bits.dtype.type(quiet), invalid)
     for row in range(0, c.shape[-2], _TILE):
         for column in range(0, c.shape[-1], _TILE):
-            rows, columns = slice(row, row + _TILE), slice(column, column + _TILE)
-            part = np.ascontiguousarray(total[..., rows, columns])
-            steps.run(rows, columns, part)
-            total[..., rows, columns] = part
-    return total
-
-
-def _may_be_special(a: Array, b: Array, c: Array) -> Array:
-    """Return for which sums there are NaN or infinities among the operands."""
-    left, right, added = (~np.isfinite(each.astype(np.float32)) for each in (a, b, c))
-    rows, columns = left.any(axis=-1, keepdims=True), right.any(axis=-2, keepdims=True)
-    return np.asarray(rows | columns | added)
+            at = (..., slice(row, row + _TILE), slice(column, column + _TILE))
+            part = np.ascontiguousarray(total[at])
+            steps.run(at[1], at[2], part, nans[at])
+            total[at] = part
+    found = np.where(np.isnan(total), nans, _narrowed(total, c).view(bits.dtype))
+    return found.view(c.dtype)
 
 
 def _sum_of_integers(a: Array, b: Array, c: Array, result: str) -> Array | None:

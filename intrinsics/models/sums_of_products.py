@@ -170,7 +170,7 @@ class _Grids:
         rule, form = self.rule, FORMATS[self.state]
         product, last = left[2] * right[2], left[3] + right[3]
         is_negative, size, exponent = self._accumulator(added)
-        members = _members(rule, len(product))
+        members = rule.members(len(product))
         tops = [self._top(product[each], last[each]) for each in members]
         top, c_top = _largest(tops), exponent
         if not (rule.c_floor or self.state == "f16"):
@@ -334,14 +334,6 @@ class _Grids:
         if specials.first == "c":
             return [broken, factors, added]
         return [added, broken, factors] if specials.invalid_first else [broken, added, factors]
-
-
-def _members(rule: GridRule, count: int) -> list[slice]:
-    """Return the groups of a step's products."""
-    if rule.groups == "even and odd":
-        return [slice(first, None, 2) for first in range(min(2, count))]
-    size = min(rule.group, count)
-    return [slice(first, first + size) for first in range(0, count, size)]
 
 
 def _largest(arrays: list[Array]) -> Array:

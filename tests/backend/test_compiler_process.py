@@ -11,13 +11,14 @@ import sys
 import textwrap
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import amdjit
-from amdjit import InlineAsm, LlvmCall, f16, f32, i32, intrinsic
+from amdjit import InlineAsm, LlvmCall, PerformanceWarning, f16, f32, i32, intrinsic
 from amdjit.backend.process import CompilerDied, CompilerProcess, NoProcess, compiler_process
 from amdjit.diagnostics.errors import BackendError
 
@@ -311,3 +312,28 @@ def test_the_process_ends_with_its_parent(end: str, tmp_path: Path) -> None:
     while place.exists() and "(zombie)" not in place.joinpath("status").read_text():
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def not_unrolled(x, n):
+    total = 0.0
+    for i in amdjit.unroll(range(n)):
+        if x[i] > 3.0:
+            break
+        amdjit.syncthreads()
+        total += x[i]
+    x[amdjit.threadIdx.x] = total
+
+
+def test_what_llvm_says_is_a_warning_with_its_line_that_can_be_turned_off(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    first = not_unrolled.__code__.co_firstlineno
+    with pytest.warns(PerformanceWarning, match="LLVM: loop not unrolled") as told:
+        amdjit.kernel(not_unrolled).compile("void(float32[:], int32)", target="gfx1201")
+    assert [Path(each.filename).name for each in told] == [Path(__file__).name]
+    assert first < told[0].lineno <= first + 7
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        silent = amdjit.kernel(not_unrolled, warnings=False)
+        silent.compile("void(float32[:], int32)", target="gfx1201", opt_level=2)
+    assert "unrolled" not in "".join(capfd.readouterr())

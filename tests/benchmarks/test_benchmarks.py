@@ -170,6 +170,16 @@ def test_both_arithmetics_of_matrix_products_are_measured() -> None:
     assert matrix_arithmetic.report(32, measured).count(">= 0.60") == len(measured) // 2
 
 
+def test_both_arithmetics_of_every_approximate_instruction_are_measured() -> None:
+    measured = matrix_arithmetic.seconds_of_functions(1024, 1)
+    assert {name.partition(", ")[0] for name in measured} == set(matrix_arithmetic.FUNCTIONS)
+    assert all(
+        times.keys() == {"silicon", "fast"} and min(times.values()) > 0
+        for times in measured.values()
+    )
+    assert matrix_arithmetic.functions_report(measured).count("<= 1.5") == len(measured)
+
+
 def test_tables_put_numbers_to_the_right() -> None:
     text = measurement.table(("name", "count"), [("a", 7), ("longer", 12)])
     assert text.splitlines() == ["name    count", "------  -----", "a           7", "longer     12"]
@@ -265,7 +275,7 @@ SHORT = [
     ("block_reductions", ()),
     ("import_time", (1,)),
     ("profile_cost", (1,)),
-    ("sanitizer_cost", (1,)),
+    ("sanitizer_cost", (1, 1)),
     pytest.param("cycle_model_speed", (), marks=pytest.mark.exhaustive),
     pytest.param("cycle_ranks", (), marks=pytest.mark.exhaustive),
     pytest.param("explorer_page", (), marks=pytest.mark.exhaustive),

@@ -72,7 +72,7 @@ def mutations(data: bytes) -> st.SearchStrategy[bytes]:
 
 
 @settings(
-    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(choice=st.data())
 @pytest.mark.parametrize("name", ["saxpy", "everything"])

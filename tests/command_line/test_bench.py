@@ -13,6 +13,8 @@ import pytest
 
 import amdjit
 from amdjit import command_line
+from amdjit.intrinsics.matrix.operands.parameters import Rounded
+from amdjit.profiling.peaks import PEAKS
 from amdjit.rocwmma import SUITES, Outcome, cases, grid, report, run, running
 from amdjit.rocwmma.cases import TYPES, Case, Layout, Program, Types
 from amdjit.rocwmma.plot import lines_of
@@ -96,7 +98,7 @@ def test_cases_are_right(target: str, case: Case) -> None:
     assert result.lds_bytes == case.lds_bytes
     assert result.mix is not None
     assert result.mix["MFMA" if target == "gfx942" else "WMMA"] > 0
-    assert (result.cycles is None) == (target != "gfx1201")
+    assert (result.cycles is None) == (target == "gfx1100")
 
 
 @pytest.mark.parametrize("program", Program, ids=lambda program: program.name)
@@ -172,6 +174,22 @@ def test_speeds_are_operations_over_time() -> None:
     peak = 1024 * 64 * 2.97e9  # AMD: of bf16 on the RX 9070 XT
     assert report.efficiency(timed) == pytest.approx(100 * 2 * 32**3 / 0.0005 / peak)
     assert report.efficiency(result) is None
+
+
+@pytest.mark.parametrize(
+    ("types", "peak"),
+    [
+        (Types(fp8_fnuz, f32, f32), "fp8 matrix"),
+        (Types(f64, f64, f64), "f64 matrix"),
+        (Types(Rounded.XF32, f32, f32), "xf32 matrix"),
+    ],
+    ids=str,
+)
+def test_efficiency_on_cdna_is_of_the_peak_of_the_types(types: Types, peak: str) -> None:
+    case = Case(DIRECT, types, MIXED, (1, 1), 16, (1, 1), (16, 16, 32))
+    found = running.Result(case, "gfx942", 64, 16, Outcome.PASSED, milliseconds=0.5)
+    expected = 100 * case.operations / 0.0005 / PEAKS["gfx942"].operations[peak]
+    assert report.efficiency(found) == pytest.approx(expected)
 
 
 def test_plots_show_the_best_case_of_each_type(tmp_path: Path) -> None:

@@ -16,22 +16,26 @@ from numpy.typing import NDArray
 from amdjit.cycles.program import Kind, ProgramTable, Step, program_table
 from amdjit.isa import UndecodableInstruction, decode
 from amdjit.isa.instruction import Instruction
+from amdjit.isa.instruction_set import GFX11, GFX12
 
 ENCODINGS = Path(__file__).parents[1] / "hardware" / "traces" / "encodings.json"
 # What random instructions of the traces rarely are, or rarely depend on: by encoding.
 MORE = (
-    "bf870001",  # s_delay_alu instid0(VALU_DEP_1)
-    "bf870112",  # ... instid0(VALU_DEP_2) | instskip(NEXT) | instid1(VALU_DEP_2)
-    "bf8700a9",  # ... instid0(SALU_CYCLE_1), instid1(TRANS32_DEP_1) for the same instruction
-    "bf870455",  # ... instid0(TRANS32_DEP_1), instid1 of a later one
-    "bf88fffe",  # s_wait_alu depctr_sa_sdst(0)
-    "bf880fff",  # s_wait_alu depctr_va_vdst(0)
-    "bf88f1e1",  # s_wait_alu of SGPRs, VCC and what memory instructions read
-    "befe00c1",  # s_mov_b32 exec_lo, -1
-    "bf940001",  # s_barrier_wait
-    "be804ec1",  # s_barrier_signal -1
-    "bf830004",  # s_sleep
+    "010087bf",  # s_delay_alu instid0(VALU_DEP_1)
+    "120187bf",  # ... instid0(VALU_DEP_2) | instskip(NEXT) | instid1(VALU_DEP_2)
+    "a90087bf",  # ... instid0(SALU_CYCLE_1), instid1(TRANS32_DEP_1) for the same instruction
+    "550487bf",  # ... instid0(TRANS32_DEP_1), instid1 of a later one
+    "feff88bf",  # s_wait_alu depctr_sa_sdst(0)
+    "ff0f88bf",  # s_wait_alu depctr_va_vdst(0)
+    "e1f188bf",  # s_wait_alu of SGPRs, VCC and what memory instructions read
+    "c100febe",  # s_mov_b32 exec_lo, -1
+    "010094bf",  # s_barrier_wait
+    "c14e80be",  # s_barrier_signal -1
+    "040083bf",  # s_sleep
 )
+
+
+S_BARRIER = "0000bdbf"  # of gfx11
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,10 +83,10 @@ class Case:
 def pool() -> Mapping[Kind, tuple[str, ...]]:
     """Return the encodings of instructions, by how they leave their wave."""
     found: dict[Kind, list[str]] = {}
-    codes = json.loads(ENCODINGS.read_text()).values()
-    for code in sorted({*codes, *MORE}):
+    codes = json.loads(ENCODINGS.read_text())["gfx1201"].values()
+    for code in sorted({*codes, *MORE, S_BARRIER}):
         try:
-            instruction = decode(bytes.fromhex(code), 0, 0)
+            instruction = decoded(code, 0)
         except UndecodableInstruction:
             continue
         kind = Kind(int(program_table([instruction]).steps[0, Step.KIND]))
@@ -90,11 +94,17 @@ def pool() -> Mapping[Kind, tuple[str, ...]]:
     return {kind: tuple(codes) for kind, codes in found.items()}
 
 
+def decoded(code: str, pc: int) -> Instruction:
+    """Decode an instruction of gfx12, or the one of gfx11 that gfx12 lacks."""
+    instruction_set = GFX11 if code == S_BARRIER else GFX12
+    return decode(bytes.fromhex(code), 0, pc, 32, instruction_set)
+
+
 def placed(codes: list[str]) -> list[Instruction]:
     """Decode instructions one after the other."""
     pc, instructions = 0, []
     for code in codes:
-        instructions.append(decode(bytes.fromhex(code), 0, pc))
+        instructions.append(decoded(code, pc))
         pc += instructions[-1].size
     return instructions
 

@@ -13,7 +13,7 @@ from amdjit import blockIdx, f32, threadIdx
 from amdjit.code_object import CodeObject
 from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.estimate import Cycles
-from amdjit.cycles.memory_parameters import VALUES as ALL_VALUES
+from amdjit.cycles.families import VALUES as ALL_VALUES
 from amdjit.cycles.model import Launch, estimate
 from amdjit.cycles.rows import program_of
 from amdjit.cycles.simulation import GroupRun, WaveRun, simulate
@@ -121,8 +121,8 @@ def test_what_has_no_estimate_says_why(launch: LaunchProfile) -> None:
         estimate(code_object, launch.kernel, Launch(1, 64), replace(recording, workgroups=(cut,)))
     with pytest.raises(NoEstimate, match="nothing of the launch was recorded"):
         estimate(code_object, launch.kernel, Launch(1, 64), replace(recording, workgroups=()))
-    other = replace(code_object, target=find_target("gfx1100"))
-    with pytest.raises(NoEstimate, match="gfx1100"):
+    other = replace(code_object, target=find_target("gfx1103"))
+    with pytest.raises(NoEstimate, match="gfx1103"):
         estimate(other, launch.kernel, Launch(1, 64), recording)
 
 

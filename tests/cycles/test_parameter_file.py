@@ -10,7 +10,7 @@ import pytest
 
 import amdjit
 from amdjit.cycles.chip import CHIP_VALUES, CHIPS
-from amdjit.cycles.memory_parameters import VALUES
+from amdjit.cycles.families import VALUES
 from amdjit.cycles.parameter_file import SCHEMA, ParameterFile, read_parameters, values_of
 from amdjit.cycles.parameters import passes_name
 from amdjit.isa.traits import Timing

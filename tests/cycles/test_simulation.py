@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from amdjit.cycles.engine.order import CAUSES
+from amdjit.cycles.families import VALUES as ALL_VALUES
 from amdjit.cycles.memory import CacheShape, MemoryParameters, NativeMemory
 from amdjit.cycles.parameters import PARAMETERS
 from amdjit.cycles.program import Kind
@@ -48,7 +49,9 @@ def expected(case: Case) -> list[Issues]:
         for simd, start, steps in zip(group.simds, group.starts, group.paths, strict=True)
     ]
     with parameters(dict(case.values)):
-        found = reference.simulate(instructions_of(case.table), runs, case.given)
+        found = reference.simulate(
+            instructions_of(case.table), runs, case.given, {**ALL_VALUES, **case.values}
+        )
     return [[(i.step, i.cycle, i.cause, i.executed) for i in wave] for wave in found]
 
 

@@ -24,8 +24,10 @@ def replays() -> tuple[Replay, ...]:
 
 
 @cache
-def all_errors() -> dict[str, Errors]:
-    return errors_of([sample for one in replays() for sample in one.samples])
+def all_errors(target: str = "") -> dict[str, Errors]:
+    """Return the errors of all traces of processors whose names begin so."""
+    chosen = [one for one in replays() if one.trace.target.name.startswith(target)]
+    return errors_of([sample for one in chosen for sample in one.samples])
 
 
 def of_each_trace(kind: str) -> Iterator[tuple[str, Errors]]:
@@ -41,8 +43,9 @@ def test_whole_kernels_are_within_6_percent() -> None:
 
 
 def test_most_kernels_are_within_half_a_percent() -> None:
-    errors = [abs(found.relative) for _, found in of_each_trace("kernel")]
-    assert sum(error <= 0.005 for error in errors) >= 0.85 * len(errors)
+    for family, part in (("gfx12", 0.9), ("gfx11", 0.65)):
+        found = [each.relative for name, each in of_each_trace("kernel") if family in name]
+        assert sum(abs(error) <= 0.005 for error in found) >= part * len(found)
 
 
 def test_loops_of_wmma_and_valu_are_within_3_percent() -> None:
@@ -69,11 +72,23 @@ def test_lds_round_trips_and_barriers_are_within_10_percent(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "exact", "within_1"),
-    [("ALU", 0.83, 0.91), ("WMMA", 0.88, 0.9), ("memory", 0.6, 0.8), ("branch", 0.79, 0.87)],
+    ("target", "kind", "exact", "within_1"),
+    [
+        ("gfx12", "ALU", 0.83, 0.91),
+        ("gfx12", "WMMA", 0.92, 0.93),
+        ("gfx12", "memory", 0.45, 0.8),
+        ("gfx12", "branch", 0.79, 0.87),
+        ("gfx1100", "ALU", 0.85, 0.94),
+        ("gfx1100", "memory", 0.45, 0.7),
+        ("gfx1100", "branch", 0.8, 0.85),
+        ("gfx1151", "ALU", 0.78, 0.88),
+        ("gfx1151", "branch", 0.7, 0.75),
+    ],
 )
-def test_most_gaps_between_issues_are_exact(kind: str, exact: float, within_1: float) -> None:
-    found = all_errors()[kind]
+def test_most_gaps_between_issues_are_exact(
+    target: str, kind: str, exact: float, within_1: float
+) -> None:
+    found = all_errors(target)[kind]
     assert found.within(0) >= exact
     assert found.within(1) >= within_1
 
@@ -87,7 +102,7 @@ def test_round_trips_to_lds_without_load_are_within_a_cycle() -> None:
         # The second store of two waves takes its turn on the path with those of another SIMD.
         if sample.kind == "LDS" and (sample.wave == 0 or sample.measured < 35)
     ]
-    assert len(found) == 15
+    assert len(found) == 27
     assert set(found) <= {-1, 0, 1}
 
 

@@ -76,6 +76,7 @@ OTHER = (
     "A kernel cannot write to it",
     "A record cannot be changed",
     "A loop that keeps an array of an earlier iteration",
+    "where LLVM 22 cannot compile a call",
     "Indices that cannot be",
     "the kernel is refused ([AJ0114]",
     "`same` is the common type itself",

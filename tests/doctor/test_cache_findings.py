@@ -69,7 +69,7 @@ def test_a_folder_that_cannot_be_written_is_a_problem(tmp_path: Path) -> None:
     file.touch()
     finding = found(file / "cache")
     assert finding.state is State.PROBLEM
-    assert "nothing can be kept there" in finding.found
+    assert "nothing can be stored there" in finding.found
     assert "AMDJIT_CACHE_DIR" in finding.remedy
 
 

@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.backend.linking.plain import link_plain
+from amdjit.disk_cache import DiskCache
 from amdjit.emulator import EmulatorDevice, run
 from amdjit.emulator.host.jit import HostCompiler
 from amdjit.options import read_environment
@@ -127,23 +129,30 @@ def compile_source(source: str, *flags: str) -> bytes:
 
 @functools.cache
 def _compiled(source: str, flags: tuple[str, ...], cpu: str) -> bytes:
+    command = [COMPILER, *_TARGET, f"-mcpu={cpu}", *(flags or ("-O3",)), "-g", f"-I{KERNELS}"]
+    # Other workers of these tests compile the same kernels.
+    headers = [file.read_text() for file in sorted(KERNELS.glob("*.h"))]
+    cache = DiskCache(read_environment(os.environ).cache_dir, _version_of_compiler())
+    key = cache.key("compiled C", source, *command, *headers)
+    made = cache.get(key)
+    if made is None:
+        made = _compile(source, command)
+        cache.put(key, made)
+    return made
+
+
+def _compile(source: str, command: list[str]) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "kernel.c")
+        path, output = Path(folder, "kernel.c"), Path(folder, "kernel.co")
         path.write_text(source)
-        output = Path(folder, "kernel.co")
-        command = [
-            COMPILER,
-            *_TARGET,
-            f"-mcpu={cpu}",
-            *(flags or ("-O3",)),
-            "-g",
-            f"-I{KERNELS}",
-            str(path),
-            "-o",
-            str(output),
-        ]
-        subprocess.run(command, check=True)
+        subprocess.run([*command, str(path), "-o", str(output)], check=True)
         return output.read_bytes()
+
+
+@functools.cache
+def _version_of_compiler() -> str:
+    done = subprocess.run([COMPILER, "--version"], capture_output=True, text=True, check=True)
+    return done.stdout
 
 
 def compile_kernel(name: str, *flags: str) -> bytes:
@@ -243,7 +252,7 @@ def assemble(
     overflow: FP16_OVFL. directives: further ones of the kernel's descriptor.
     """
     with tempfile.TemporaryDirectory() as folder:
-        source, item, output = (Path(folder, f"kernel.{suffix}") for suffix in ("s", "o", "co"))
+        source, item = Path(folder, "kernel.s"), Path(folder, "kernel.o")
         values = {"lds": lds, "private": private, "denormals": denormals, "rounding": rounding}
         values |= {
             "wide_denormals": wide_denormals,
@@ -266,8 +275,7 @@ def assemble(
             "-filetype=obj",
         ]
         subprocess.run([*command, str(source), "-o", str(item)], check=True)
-        subprocess.run(["ld.lld-22", "-shared", str(item), "-o", str(output)], check=True)
-        return output.read_bytes()
+        return link_plain(item.read_bytes())
 
 
 def _own_directives(cpu: str, wave_size: int) -> str:

@@ -53,6 +53,7 @@ class Number:
     exponent: int
     is_nan: bool
     is_infinite: bool
+    is_finite: bool
 
 
 @functools.lru_cache(1 << 17)
@@ -67,7 +68,9 @@ def taken_apart(bits: int, kind: str) -> Number:
     significand = fraction | (1 << form.fraction_bits if field else 0)
     negative = bool(bits >> form.bits - 1 & 1)
     is_nan = special and (fraction != 0 or form.finite)
-    return Number(negative, significand, max(field, 1) - form.bias, is_nan, special and not is_nan)
+    is_infinite = special and not is_nan
+    exponent = max(field, 1) - form.bias
+    return Number(negative, significand, exponent, is_nan, is_infinite, not special)
 
 
 def _shifted(value: int, amount: int) -> int:
@@ -112,9 +115,10 @@ def dot_step(
         for factor, kind in zip((a, b), kinds, strict=True)
     )
     addend = taken_apart(c, result)
-    found = _special(left, right, addend, c, result, eighth)
-    if found is not None:
-        return found
+    if not (addend.is_finite and all([number.is_finite for number in (*left, *right)])):
+        found = _special(left, right, addend, c, result, eighth)
+        if found is not None:
+            return found
     units, grids = [], []
     for x, y in zip(left, right, strict=True):
         product = x.significand * y.significand

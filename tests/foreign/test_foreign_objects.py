@@ -105,7 +105,15 @@ LAUNCHES: dict[str, Callable[[Any], Launch]] = {
 }
 
 
-@pytest.mark.parametrize("name", FACTS)
+# Attention is softmax and products, which others do, in a kernel that takes as long as those others
+# together.
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.exhaustive if name == "triton_attention" else ())
+        for name in FACTS
+    ],
+)
 def test_kept_objects_compute_what_numpy_does_and_are_clean(name: str) -> None:
     code, grid = load(name)
     check_launch(code, LAUNCHES[name](grid))

@@ -83,11 +83,14 @@ def random_functions(seed: int, count: int) -> Iterator[types.FunctionType]:
 
 
 def main(kind: str, *arguments: str) -> None:
-    """KIND is `modules` with their names, or `random` with a seed and a count."""
+    """KIND is `modules` with the number of the first function, the step to the next, and names, or
+    `random` with a seed and a count."""
     warnings.simplefilter("ignore")
     outcomes: Counter[str] = Counter()
     if kind == "modules":
-        found = (f for name in arguments for f in functions_of(importlib.import_module(name)))
+        first, step, *names = arguments
+        every = (f for name in names for f in functions_of(importlib.import_module(name)))
+        found = itertools.islice(every, int(first), None, int(step))
     else:
         found = random_functions(int(arguments[0]), int(arguments[1]))
     for number, function in enumerate(found):

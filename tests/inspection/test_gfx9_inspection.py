@@ -91,3 +91,16 @@ def test_products_are_counted_apart_from_the_vector_alu(processor: str) -> None:
     assert products == ["MFMA"]
     moves = {item.unit for item in instructions if item.mnemonic.startswith("v_accvgpr")}
     assert moves <= {"VALU"}
+
+
+@pytest.mark.parametrize(("processor", "cycles"), [("gfx90a", 64), ("gfx942", 32), ("gfx950", 32)])
+def test_issue_cycles_are_quanta_and_those_of_mfma_are_said_to_be_a_rule(
+    processor: str, cycles: int
+) -> None:
+    compiled = product.compile(f16[:, :], f16[:, :], f32[:, :], target=processor)
+    found = compiled.inspect()
+    shown = {item.mnemonic: item.issue_cycles for item in found.instructions}
+    assert next(value for name, value in shown.items() if name.startswith("v_mfma")) == cycles
+    assert {value for name, value in shown.items() if name.startswith("v_lshl")} == {4}
+    assert any("MFMA" in text and "rule" in text for text in found.missing)
+    assert any("measured on gfx950" in text for text in found.missing) == (processor != "gfx950")

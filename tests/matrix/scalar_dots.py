@@ -70,18 +70,17 @@ def on_grid(integer: int, grid: int, wanted: int) -> int:
 def rounded(integer: int, grid: int, exponent: int, fraction: int, saturate: bool = False) -> int:
     """Return the bits of the nearest number of a format, ties to even, with gradual underflow. Zero
     is positive."""
-    value = Fraction(integer) * Fraction(2) ** grid
     bias = (1 << exponent - 1) - 1
-    magnitude = abs(value)
-    lead = 1 - bias
-    while magnitude >= Fraction(2) ** (lead + 1):
-        lead += 1
-    units = round(magnitude / Fraction(2) ** (lead - fraction))  # Python rounds halves to even
+    magnitude = abs(integer)
+    lead = max(1 - bias, magnitude.bit_length() - 1 + grid)
+    shift = lead - fraction - grid
+    # Python rounds halves to even.
+    units = round(Fraction(magnitude, 1 << shift)) if shift > 0 else magnitude << -shift
     if units == 1 << fraction + 1:
         units, lead = units >> 1, lead + 1
     if not units:
         return 0
-    sign = int(value < 0) << exponent + fraction
+    sign = int(integer < 0) << exponent + fraction
     if lead > bias:
         infinity = (1 << exponent) - 1 << fraction
         return sign | (infinity - 1 if saturate else infinity)

@@ -15,9 +15,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import xxhash
 
 import amdjit
 import amdjit.examples
+from amdjit.intrinsics import arithmetic
 from amdjit.probe.case import Case, bits_of
 from amdjit.probe.corpus import approximate, batches, examples, language, matrix, memory
 from amdjit.probe.corpus.matrix.cases import cases_of
@@ -202,6 +204,19 @@ def test_square_roots_of_all_halves_are_right_to_a_unit(target: str) -> None:
     assert np.abs(apart).max() <= 1
     assert case.keeps
     assert case.inputs(0, 0x3C00) == "0x3c00 (1.0)"
+
+
+@pytest.mark.parametrize("target", FAMILIES)
+def test_digests_of_whole_domains_are_those_of_the_reference(target: str) -> None:
+    case = case_of(approximate, target, "v_exp_f32, all multiples of 2**-24 in (-1")
+    with amdjit.use(f"emulator:{target}"):
+        (found,) = case.run()
+    assert found.size * 1024 == 1 << 24
+    assert case.inputs(0, 1) == "a digest of the results for 0xb8800000 to 0xb8ffe000"
+    assert case.rule == arithmetic.certainty("v_exp_f32", target)
+    x = -np.arange(1024, 2048, dtype=np.float32) * np.float32(2.0**-24)
+    results = arithmetic.reference("v_exp_f32", x, target)
+    assert found[1] == xxhash.xxh3_64_intdigest(results.tobytes())
 
 
 def test_a_sample_of_two_sources_takes_both() -> None:

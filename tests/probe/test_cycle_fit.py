@@ -15,7 +15,7 @@ import pytest
 
 import amdjit
 from amdjit.cycles.chip import CHIPS
-from amdjit.cycles.memory_parameters import VALUES
+from amdjit.cycles.families import VALUES
 from amdjit.cycles.parameter_file import read_parameters
 from amdjit.cycles.parameters import passes_name
 from amdjit.isa.traits import Timing

@@ -1,4 +1,4 @@
-"""What a file settles: rows of the certainty tables, and results that the emulator computes
+"""What a file decides: rows of the certainty tables, and results that the emulator computes
 again."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from amdjit.diagnostics import AmdjitError
 from amdjit.probe import child, session
 from amdjit.probe import record as records
 from amdjit.probe.case import Difference, Measurement
-from amdjit.probe.comparison import GFX9_ROWS, Verdict, compare, settled_rows, text
+from amdjit.probe.comparison import GFX9_ROWS, Verdict, compare, judged_rows, text
 from amdjit.probe.corpus import corpus_version
 from amdjit.probe.outcome import (
     BatchOutcome,
@@ -53,7 +53,7 @@ def differing(subject: str, kinds: dict[str, int] | None = None) -> CaseOutcome:
 
 
 def verdicts(target: str, *cases: CaseOutcome) -> dict[str, str]:
-    rows = settled_rows(cases, read_target(target))
+    rows = judged_rows(cases, read_target(target))
     return {row.subject: str(row) for row in rows if row.verdict is not Verdict.OPEN}
 
 
@@ -81,18 +81,36 @@ def test_rows_of_gfx11_and_cdna_are_found_by_either_spelling() -> None:
         assert list(verdicts("gfx942", agreeing(name))) == ["mfma_f32_32x32x8f16"]
 
 
+def test_rows_of_approximate_instructions_say_what_their_results_were_known_by() -> None:
+    cases = (agreeing("v_sqrt_f32"), differing("v_rcp_f64"), agreeing("v_s_log_f16"))
+    found = {target: verdicts(target, *cases) for target in ("gfx942", "gfx1100", "gfx1201")}
+    assert {target: rows["v_sqrt_f32"] for target, rows in found.items()} == {
+        "gfx942": "rule: v_sqrt_f32: confirmed by 1 cases",
+        "gfx1100": "measured: v_sqrt_f32: confirmed by 1 cases",
+        "gfx1201": "measured: v_sqrt_f32: confirmed by 1 cases",
+    }
+    assert {target for target, rows in found.items() if "v_s_log_f16" in rows} == {"gfx1201"}
+    assert all(
+        rows["v_rcp_f64"].startswith("model: v_rcp_f64: refuted by 1") for rows in found.values()
+    )
+    is_open = {row.subject for row in judged_rows(cases, read_target("gfx1100"))}
+    assert {"v_exp_f16", "v_sin_f32", "v_rsq_f64"} <= is_open
+    assert "v_s_log_f16" not in is_open
+
+
 def test_rows_of_gfx9_are_those_of_the_documentation() -> None:
     page = (DOCS / "emulator.md").read_text()
     for row in GFX9_ROWS:
         assert f"| {row.certainty} | {row.what} |" in page
     cases = (
         agreeing("v_add_u32"),
-        agreeing("v_exp_f32", "assumption"),
+        agreeing("v_exp_f32", "rule"),
         differing("v_div_fmas_f32", {"another NaN": 12}),
         differing("v_mad_f16", {"a denormal in the emulator, zero on the chip": 12}),
         agreeing("global_atomic_add_f32"),
     )
     assert {row: words.split(": ")[-1] for row, words in verdicts("gfx90a", *cases).items()} == {
+        "v_exp_f32": "confirmed by 1 cases",
         GFX9_ROWS[0].what: "confirmed by 2 cases",
         GFX9_ROWS[1].what: "confirmed by 1 cases",
         GFX9_ROWS[2].what: "confirmed by 1 cases",
@@ -160,5 +178,5 @@ def test_figures_of_the_cycle_model_are_named(
 def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"PK")
-    with pytest.raises(AmdjitError, match="is no file of"):
+    with pytest.raises(AmdjitError, match="is not a file of"):
         session.compare(path, None, 1)

@@ -86,3 +86,13 @@ def test_block_products_count_their_multiplications(name: str, expected: tuple[s
     instruction = Instruction(0, 8, opcode, (None,) * len(opcode.operands), {})
     kind, count = expected
     assert launch_profile.operations_of(instruction, 3, 1) == {kind: 2 * 3 * count}
+
+
+def test_the_peaks_of_cdna_are_those_of_compute_units() -> None:
+    """AMD's data sheets: MI300X 1,307 TFLOPS of f16 and 163.4 of f64 matrices, MI355X 2,516 and
+    5,033 of f16 and fp8."""
+    mi300x, mi355x = PEAKS["gfx942"].operations, PEAKS["gfx950"].operations
+    assert mi300x["f16 matrix"] == pytest.approx(1307e12, rel=1e-2)
+    assert mi300x["f64 matrix"] == pytest.approx(163.4e12, rel=1e-2)
+    assert mi355x["bf16 matrix"] == pytest.approx(2516e12, rel=1e-2)
+    assert mi355x["fp8 matrix"] == mi355x["i8 matrix"] == pytest.approx(5033e12, rel=1e-2)

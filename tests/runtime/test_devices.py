@@ -316,23 +316,53 @@ def test_the_arithmetic_of_matrix_products_is_chosen_for_a_block() -> None:
     assert found == [1 + 2.0**-23, 1.0, 1 + 2.0**-23]
 
 
+@amdjit.kernel
+def reciprocals(x, out):
+    out[0] = amdgcn.rcpf(x[0])
+    out[1] = amdgcn.rcpf(x[1])
+
+
+@pytest.mark.parametrize("tier", ["quick", "full"])
+def test_the_arithmetic_of_approximate_instructions_is_chosen_for_a_block(
+    tier: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The chip's reciprocals of 1.0001727 and of a subnormal number are not the nearest ones."""
+    inventory = Inventory(Environment(emulator_tier=tier))
+    monkeypatch.setattr(devices, "_INVENTORY", inventory)
+    found = []
+    for math in ("silicon", "fast", None):
+        with devices.use("emulator:gfx1201", math=math) as device:
+            x, out = np.array([1.000172734260559, 2.0**-127], np.float32), np.zeros(2, np.float32)
+            reciprocals[1, 1](x, out)
+            found.append(out)
+            assert device.math == (math or "silicon")
+            assert ("math=fast" in device.description) == (math == "fast")
+    np.testing.assert_array_equal(found[1], 1 / x)
+    np.testing.assert_array_equal(found[0], amdjit.arithmetic.reference("v_rcp_f32", x))
+    np.testing.assert_array_equal(found[2], found[0])
+    assert (found[0] != found[1]).all()
+
+
 @pytest.mark.parametrize(
-    ("name", "matrix", "message"),
+    ("name", "arithmetic", "message"),
     [
-        ("emulator:gfx1201", "exact", "matrix='exact': give silicon or fma"),
-        ("hip:0", "fma", "only an emulator by its name has matrix="),
+        ("emulator:gfx1201", {"matrix": "exact"}, "matrix='exact': give silicon or fma"),
+        ("hip:0", {"matrix": "fma"}, "only an emulator by its name has matrix="),
+        ("emulator:gfx1201", {"math": "fma"}, "math='fma': give silicon or fast"),
+        ("hip:0", {"math": "fast"}, "only an emulator by its name has math="),
     ],
 )
-def test_a_wrong_arithmetic_is_refused(name: str, matrix: str, message: str) -> None:
-    with pytest.raises(AmdjitError, match=message), devices.use(name, matrix=matrix):
+def test_a_wrong_arithmetic_is_refused(name: str, arithmetic: dict[str, str], message: str) -> None:
+    with pytest.raises(AmdjitError, match=message), devices.use(name, **arithmetic):
         pass
 
 
 def test_the_environment_chooses_the_arithmetic(no_gpu: None) -> None:
     target = find_target("gfx1201")
     assert target is not None
-    inventory = Inventory(Environment(emulator_matrix="fma"))
+    inventory = Inventory(Environment(emulator_matrix="fma", emulator_math="fast"))
     assert inventory.emulator(target).matrix == "fma"
     assert inventory.emulator(target) is inventory.emulator(target, "fma")
     assert inventory.emulator(target, "silicon").matrix == "silicon"
-    assert "matrix=fma" in inventory.emulator(target).description
+    assert "matrix=fma, math=fast" in inventory.emulator(target).description
+    assert inventory.emulator(target, math="silicon").math == "silicon"

@@ -120,5 +120,5 @@ def test_a_reference_is_arrays_or_a_function_of_the_arguments() -> None:
     assert list(alone) == ["wide"]
     with pytest.raises(OptionError, match="may be x or out"):
         reference_results(x, {"x": x, "out": out})
-    with pytest.raises(OptionError, match="'y' is no argument"):
+    with pytest.raises(OptionError, match="'y' is not an argument"):
         reference_results({"y": x}, {"x": x})

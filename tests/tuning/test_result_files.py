@@ -233,11 +233,11 @@ def test_another_file_is_refused_and_stays_as_it_is(
 ) -> None:
     path = tmp_path / "photo.png"
     path.write_bytes(contents)
-    with pytest.raises(amdjit.TuningError, match="is no file of tuning results"):
+    with pytest.raises(amdjit.TuningError, match="is not a file of tuning results"):
         tune(tuned(path))
     assert path.read_bytes() == contents
     assert main(["tune", "show", str(path)]) == 1
-    assert "is no file of tuning results" in capsys.readouterr().err
+    assert "is not a file of tuning results" in capsys.readouterr().err
 
 
 def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path: Path) -> None:

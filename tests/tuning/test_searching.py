@@ -183,13 +183,13 @@ def test_where_the_model_does_not_know_the_processor_the_static_score_ranks(
     threads: Any, tmp_path: Path
 ) -> None:
     kernel = tuned(tuned_kernels.double, threads, tmp_path)
-    with amdjit.use("emulator:gfx1100"):
+    with amdjit.use("emulator:gfx1103"):
         tuning = kernel.tune(tuned_kernels.grid)(*arrays(), N)
         assert tuning.by == "static"
         assert tuning.best.seconds is None
         scores = [each.score for each in tuning.candidates]
         assert scores == sorted(scores)
-        with pytest.raises(amdjit.TuningError, match="cycle model was compared"):
+        with pytest.raises(amdjit.TuningError, match="cycle model is of"):
             kernel.tune(tuned_kernels.grid, ranking="model", fresh=True)(*arrays(), N)
         with pytest.raises(amdjit.TuningError, match=r"no estimate.*emulator:gfx1201"):
             amdjit.bench(kernel[tuned_kernels.grid], *arrays(), N)
@@ -254,7 +254,7 @@ def test_key_values_are_of_arguments_shapes_or_functions(
 
 def test_an_unknown_key_is_refused(threads: Any, tmp_path: Path) -> None:
     kernel = tuned(tuned_kernels.double, threads, tmp_path, key=["m"])
-    with pytest.raises(OptionError, match="'m' is no parameter"):
+    with pytest.raises(OptionError, match="'m' is not a parameter"):
         kernel[tuned_kernels.grid](*arrays(), N)
 
 

@@ -34,6 +34,8 @@ def pass_hidden() -> NativeFunction:
     simulation, wave = Record(f, f.parameter("simulation")), Record(f, f.parameter("wave"))
     next_at = _next_of(f, simulation, wave)
     f.store(i64(LATER), next_at, FIELD_BYTES)
+    with f.if_(f.compare("ne", wave.get(Wave.AT_BARRIER), i64(0))):
+        f.give()
     both = f.parameter("simulation"), f.parameter("wave")
     with f.loop() as each:
         each.leave_unless(f.compare("slt", wave.get(Wave.STEP), wave.get(Wave.STEPS)))

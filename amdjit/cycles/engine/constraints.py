@@ -162,11 +162,59 @@ def _valu(current: Current, latest: _Latest) -> None:
         )
         latest.cycle(f.add(current.wave.get(Wave.SALU_WROTE), waited), "SALU dependency")
 
+    with f.if_(current.flag(Row.READS_SCALARS)):
+        waited = current.parameter(Parameter.SALU_TO_VALU)
+        with f.loop(place=current.row.get(Row.READS)) as each:
+            each.leave_unless(f.compare("slt", each.place, current.row.get(Row.READS_END)))
+            element = current.element(current.wave, Wave.SCALARS, current.register(each.place))
+            latest.cycle(f.add(current.load(element), waited), "SALU dependency")
+            each.again(place=f.add(each.place, i64(1)))
+    with f.if_(current.flag(Row.AT_ISSUE)):
+        latest.cycle(sources_of(current), "VALU dependency")
     with f.if_(current.flag(Row.IS_SCALAR_RESULT)):
         most = current.parameter(Parameter.VALU_SCALAR_RESULTS)
         number = f.sub(current.wave.get(Wave.SCALAR_COUNT), most)
         executed = current.load(current.in_ring(current.wave, Wave.SCALAR_RESULTS, number))
         latest.cycle(f.add(executed, current.parameter(Parameter.VALU_DONE)), "VALU dependency")
+
+
+def registers_of(current: Current, first: Row, end: Row) -> tuple[Value, Value]:
+    return current.row.get(first), current.row.get(end)
+
+
+def sources_of(current: Current) -> Value:
+    """Return when the execution of a VALU instruction may begin, as far as VALU results go."""
+    f, row = current.f, current.row
+    latest = f.variable(i64(NEVER))
+    fast = current.parameter(Parameter.VALU_DEPENDENCY)
+    slow = current.parameter(Parameter.TRANSCENDENTAL_DEPENDENCY)
+    matrix = current.parameter(Parameter.MATRIX_AFTER_TRANSCENDENTAL_RESULT)
+    slow = f.add(slow, f.mul(row.get(Row.IS_MATRIX), matrix))
+    place, end = registers_of(current, Row.READS, Row.READS_END)
+    with f.loop(place=place) as each:
+        each.leave_unless(f.compare("slt", each.place, end))
+        packed = _packed_result(current, each.place)
+        is_slow = f.compare("ne", f.mask(packed, 1), i64(0))
+        cycle = f.add(f.shift("ashr", packed, 1), f.select(is_slow, slow, fast))
+        latest.set(greater(f, latest.get(), cycle))
+        each.again(place=f.add(each.place, i64(1)))
+    overwrite = current.parameter(Parameter.WRITE_AFTER_TRANSCENDENTAL)
+    with f.if_(f.compare("eq", row.get(Row.IS_TRANSCENDENTAL), i64(0))):
+        place, end = registers_of(current, Row.WRITES, Row.WRITES_END)
+        with f.loop(place=place) as each:
+            each.leave_unless(f.compare("slt", each.place, end))
+            packed = _packed_result(current, each.place)
+            is_slow = f.compare("ne", f.mask(packed, 1), i64(0))
+            cycle = f.add(f.shift("ashr", packed, 1), overwrite)
+            cycle = f.select(is_slow, cycle, i64(NEVER))
+            latest.set(greater(f, latest.get(), cycle))
+            each.again(place=f.add(each.place, i64(1)))
+    return latest.get()
+
+
+def _packed_result(current: Current, place: Value) -> Value:
+    register = current.register(place)
+    return current.load(current.element(current.wave, Wave.RESULTS, register))
 
 
 def _salu(current: Current, latest: _Latest) -> None:
@@ -175,6 +223,7 @@ def _salu(current: Current, latest: _Latest) -> None:
         latest.after(Wave.SALU_WROTE, Parameter.SALU_DONE, "SALU dependency")
     with f.if_(current.flag(Row.WRITES_SGPR)):
         latest.after(Wave.READ_SGPR, Parameter.SALU_AFTER_VALU_READ, "VALU dependency")
+        latest.after(Wave.WROTE_CARRY, Parameter.VALU_DONE, "VALU dependency")
     done = current.parameter(Parameter.VALU_DONE)
     with f.loop(place=current.row.get(Row.READS)) as each:
         each.leave_unless(f.compare("slt", each.place, current.row.get(Row.READS_END)))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from amdjit.cycles.engine.barriers import PASS, SIGNAL
+from amdjit.cycles.engine.barriers import ARRIVE, PASS, SIGNAL
+from amdjit.cycles.engine.constraints import registers_of, sources_of
 from amdjit.cycles.engine.current import Current
 from amdjit.cycles.engine.layout import (
     CAUSE_BITS,
@@ -47,6 +48,7 @@ def issue() -> NativeFunction:
             ((Kind.LDS, Kind.VECTOR_MEMORY, Kind.SCALAR_MEMORY), transfer),
             ((Kind.BRANCH,), _branch),
             ((Kind.BARRIER_SIGNAL,), _signal),
+            ((Kind.BARRIER,), _barrier),
         ):
             with f.if_(current.kind(*of_kind)):
                 build(current, cycle)
@@ -86,24 +88,22 @@ def _note_issue(current: Current, cycle: Value) -> None:
     wave.set(Wave.HIDDEN_UNTIL, i64(ready_at(NEVER, "issue")))
 
 
-def _registers(current: Current, first: Row, end: Row) -> tuple[Value, Value]:
-    return current.row.get(first), current.row.get(end)
-
-
 def _valu(current: Current, cycle: Value) -> None:
     f, wave, row = current.f, current.wave, current.row
     vector = VectorUnit(f, current.unit, current.parameters)
-    sources = _sources(current)
+    sources = sources_of(current)
     at = vector.execute(row, cycle, sources, wave.get(Wave.NUMBER))
     _ended(current, at)
     _shift(current, (Wave.FIRST_VALU, Wave.SECOND_VALU, Wave.THIRD_VALU, Wave.FOURTH_VALU), cycle)
     with f.if_(current.flag(Row.IS_TRANSCENDENTAL)):
         _shift(current, (Wave.FIRST_SLOW, Wave.SECOND_SLOW, Wave.THIRD_SLOW), cycle)
-    wave.set(Wave.EXECUTED, greater(f, wave.get(Wave.EXECUTED), at))
+    awaited = f.sub(at, row.get(Row.BESIDE))
+    wave.set(Wave.EXECUTED, greater(f, wave.get(Wave.EXECUTED), awaited))
     for column, field in (
         (Row.READS_SGPR, Wave.READ_SGPR),
         (Row.WRITES_VCC, Wave.WROTE_VCC),
         (Row.WRITES_SGPR, Wave.WROTE_SGPR),
+        (Row.WRITES_CARRY, Wave.WROTE_CARRY),
     ):
         wave.set(field, f.select(current.flag(column), at, wave.get(field)))
     count = wave.get(Wave.SCALAR_COUNT)
@@ -111,16 +111,17 @@ def _valu(current: Current, cycle: Value) -> None:
         current.store(at, current.in_ring(wave, Wave.SCALAR_RESULTS, count))
         wave.set(Wave.SCALAR_COUNT, f.add(count, i64(1)))
     result = f.or_(f.shift("shl", at, 1), row.get(Row.IS_TRANSCENDENTAL))
-    place, end = _registers(current, Row.WRITES, Row.WRITES_END)
+    place, end = registers_of(current, Row.WRITES, Row.WRITES_END)
     with f.loop(place=place) as each:
         each.leave_unless(f.compare("slt", each.place, end))
         register = current.register(each.place)
         current.store(result, current.element(wave, Wave.RESULTS, register))
         each.again(place=f.add(each.place, i64(1)))
-    left = ready(f, vector.moved_once(), "issue")
-    following = wave.get(Wave.NEXT)
-    later = f.compare("sgt", cycle_of(f, left), cycle_of(f, following))
-    wave.set(Wave.NEXT, f.select(later, left, following))
+    with f.unless(current.flag(Row.AT_ISSUE)):
+        left = ready(f, vector.moved_once(), "issue")
+        following = wave.get(Wave.NEXT)
+        later = f.compare("sgt", cycle_of(f, left), cycle_of(f, following))
+        wave.set(Wave.NEXT, f.select(later, left, following))
 
 
 def _shift(current: Current, fields: tuple[Wave, ...], cycle: Value) -> None:
@@ -132,41 +133,6 @@ def _shift(current: Current, fields: tuple[Wave, ...], cycle: Value) -> None:
         newer = older
 
 
-def _sources(current: Current) -> Value:
-    """Return when the execution of a VALU instruction may begin, as far as VALU results go."""
-    f, row = current.f, current.row
-    latest = f.variable(i64(NEVER))
-    fast = current.parameter(Parameter.VALU_DEPENDENCY)
-    slow = current.parameter(Parameter.TRANSCENDENTAL_DEPENDENCY)
-    matrix = current.parameter(Parameter.MATRIX_AFTER_TRANSCENDENTAL_RESULT)
-    slow = f.add(slow, f.mul(row.get(Row.IS_MATRIX), matrix))
-    place, end = _registers(current, Row.READS, Row.READS_END)
-    with f.loop(place=place) as each:
-        each.leave_unless(f.compare("slt", each.place, end))
-        packed = _packed_result(current, each.place)
-        is_slow = f.compare("ne", f.mask(packed, 1), i64(0))
-        cycle = f.add(f.shift("ashr", packed, 1), f.select(is_slow, slow, fast))
-        latest.set(greater(f, latest.get(), cycle))
-        each.again(place=f.add(each.place, i64(1)))
-    overwrite = current.parameter(Parameter.WRITE_AFTER_TRANSCENDENTAL)
-    with f.if_(f.compare("eq", row.get(Row.IS_TRANSCENDENTAL), i64(0))):
-        place, end = _registers(current, Row.WRITES, Row.WRITES_END)
-        with f.loop(place=place) as each:
-            each.leave_unless(f.compare("slt", each.place, end))
-            packed = _packed_result(current, each.place)
-            is_slow = f.compare("ne", f.mask(packed, 1), i64(0))
-            cycle = f.add(f.shift("ashr", packed, 1), overwrite)
-            cycle = f.select(is_slow, cycle, i64(NEVER))
-            latest.set(greater(f, latest.get(), cycle))
-            each.again(place=f.add(each.place, i64(1)))
-    return latest.get()
-
-
-def _packed_result(current: Current, place: Value) -> Value:
-    register = current.register(place)
-    return current.load(current.element(current.wave, Wave.RESULTS, register))
-
-
 def _salu(current: Current, cycle: Value) -> None:
     f, wave, unit, row = current.f, current.wave, current.unit, current.row
     wave.set(Wave.SALU_WAITED, i64(0))
@@ -174,13 +140,13 @@ def _salu(current: Current, cycle: Value) -> None:
     begin = greater(f, f.add(cycle, latency), unit.get(Unit.SALU_FREE))
     dependency = current.parameter(Parameter.SALU_DEPENDENCY)
     start = f.variable(begin)
-    place, end = _registers(current, Row.READS, Row.READS_END)
+    place, end = registers_of(current, Row.READS, Row.READS_END)
     with f.loop(place=place) as each:
         each.leave_unless(f.compare("slt", each.place, end))
         written = current.load(_scalar(current, each.place))
         start.set(greater(f, start.get(), f.add(written, dependency)))
         each.again(place=f.add(each.place, i64(1)))
-    place, end = _registers(current, Row.WRITES, Row.WRITES_END)
+    place, end = registers_of(current, Row.WRITES, Row.WRITES_END)
     with f.loop(place=place) as each:
         each.leave_unless(f.compare("slt", each.place, end))
         current.store(start.get(), _scalar(current, each.place))
@@ -225,6 +191,11 @@ def _signal(current: Current, cycle: Value) -> None:
     f.invoke(SIGNAL, f.parameter("simulation"), f.parameter("wave"), cycle)
 
 
+def _barrier(current: Current, cycle: Value) -> None:
+    _signal(current, cycle)
+    current.f.invoke(ARRIVE, current.f.parameter("wave"))
+
+
 # Memory instructions as host code: operands on their way to LDS and to memory, and when that is
 # done.
 
@@ -246,9 +217,9 @@ def transfer(current: Current, cycle: Value) -> None:
 def _memory(current: Current, begin: Value) -> None:
     """Take operands to memory, from `begin` on."""
     f, shared = current.f, current.shared()
-    start = _accepted(current, greater(f, begin, shared.get(Shared.MEMORY_PATH)))
+    start = _accepted(current, greater(f, begin, shared.get(Shared.PATH)))
     end = f.add(start, current.row.get(Row.TRANSFER))
-    shared.set(Shared.MEMORY_PATH, end)
+    shared.set(Shared.PATH, end)
     _note(current, start, end, Unit.MEMORY_COUNT, Unit.MEMORY_ENDS)
     _count(current, _complete(current, end))
 
@@ -259,11 +230,11 @@ def _lds(current: Current, begin: Value) -> None:
     cycles = _lds_cycles(current)
     free = shared.get(Shared.LDS_FREE)
     backlog = f.sub(f.add(free, cycles), current.parameter(Parameter.LDS_BACKLOG))
-    start = greater(f, begin, shared.get(Shared.LDS_PATH), backlog)
+    start = greater(f, begin, shared.get(Shared.PATH), backlog)
     end = f.add(start, row.get(Row.TRANSFER))
     served = f.add(greater(f, f.add(end, row.get(Row.LDS_LATENCY)), free), cycles)
     shared.set(Shared.LDS_FREE, served)
-    shared.set(Shared.LDS_PATH, end)
+    shared.set(Shared.PATH, end)
     _note(current, start, end, Unit.LDS_COUNT, Unit.LDS_ENDS)
     _count(current, f.sub(served, i64(1)))
 
@@ -330,11 +301,12 @@ def _complete(current: Current, cycle: Value) -> Value:
                 first = request.get(Request.FIRST_LINE)
                 count = f.sub(request.get(Request.END_LINE), first)
                 keys = current.simulation.get(Simulation.KEYS)
+                simds = current.parameter(Parameter.SIMDS_OF_A_VECTOR_CACHE)
                 result = f.invoke(
                     ACCESS,
                     current.simulation.get(Simulation.MEMORY),
                     current.row.get(Row.ACCESS),
-                    f.shift("lshr", wave.get(Wave.SIMD), 1),
+                    f.binary("udiv", wave.get(Wave.SIMD), simds),
                     f.offset(keys, f.mul(first, i64(FIELD_BYTES))),
                     count,
                     wave.get(Wave.SALT),

@@ -66,7 +66,14 @@ class Row(Field):
     LDS_LATENCY = 39, "i64", "cycles"  # from the end of the transfer to the result
     SALU_CYCLES = 40, "i64", "cycles"  # for which the scalar unit is busy
     IS_SCALAR_RESULT = 41  # 1 for a VALU instruction that writes an SGPR
-    FIELDS = 42
+    # 1 for a VALU instruction that waits for its unit and its sources before it is issued, and that
+    # does not hold up other instructions of its wave.
+    AT_ISSUE = 42
+    # Passes of a product, of which other units' instructions of the wave wait for none.
+    BESIDE = 43, "i64", "cycles"
+    READS_SCALARS = 44  # 1 for a VALU instruction that waits for the scalar registers that it reads
+    WRITES_CARRY = 45  # 1 for a VALU instruction that writes a scalar register other than VCC
+    FIELDS = 46
 
 
 class Unit(Field):
@@ -95,12 +102,11 @@ class Unit(Field):
 
 
 class Shared(Field):
-    """What the two SIMDs of a compute unit share: when the paths to LDS and to memory are free, and
+    """What the two SIMDs of a compute unit share: when the path to LDS and to memory is free, and
     when LDS is."""
 
-    LDS_PATH = 0, "i64", "cycles"
-    MEMORY_PATH = 1, "i64", "cycles"
-    LDS_FREE = 2, "i64", "cycles"
+    PATH = 0, "i64", "cycles"
+    LDS_FREE = 1, "i64", "cycles"
     FIELDS = 4
 
 
@@ -161,6 +167,7 @@ class Wave(Field):
     OWN = 44, "i64", "ready"  # when the wave itself may issue its next instruction
     IDLE = 45, "i64", "ready"  # what s_nop or s_sleep adds to that
     SCALAR_COUNT = 46  # entries of SCALAR_RESULTS so far
+    WROTE_CARRY = 47, "i64", "cycles"  # when one with `Row.WRITES_CARRY` is executed
     COUNTS = 48  # for each wait counter, the operations that were counted so far
     # For each register, when a VALU instruction that wrote it is executed, times 2, and 1 more if
     # that instruction is transcendental.
@@ -222,7 +229,8 @@ class Parameter(Field):
     MATRIX_AFTER_TRANSCENDENTAL_RESULT = 26
     SALU_QUEUE = 27, "i64", "instructions"
     TRANSFER_QUEUE_PLACE = 28
-    FIELDS = 29
+    SIMDS_OF_A_VECTOR_CACHE = 29, "i64", "SIMDs"
+    FIELDS = 30
 
 
 class Simulation(Field):

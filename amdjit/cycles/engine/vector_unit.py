@@ -64,6 +64,9 @@ class VectorUnit:
             own = f.resize(f.compare("eq", unit.get(Unit.LAST_WAVE), wave), 64)
             entered = greater(f, f.add(moved, own), f.add(issued, pace))
             earliest.set(greater(f, earliest.get(), entered))
+        with f.if_(f.compare("ne", row.get(Row.AT_ISSUE), i64(0))):
+            free = greater(f, unit.get(Unit.FREE), self._unit_free(row))
+            earliest.set(greater(f, earliest.get(), free))
         slow = unit.get(Unit.LAST_TRANSCENDENTAL)
         recent = f.compare("sgt", slow, f.sub(number, i64(_REMEMBERED)))
         with f.if_(f.and_(recent, f.compare("ne", row.get(Row.IS_ORDINARY), i64(1)))):

@@ -11,7 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from amdjit.emulator.checks.lane_addresses import lane_addresses, lanes_in
-from amdjit.emulator.counting.layout import IN_LDS, IN_UPPER_HALF, IS_ATOMIC, PLACE_ROW, Place
+from amdjit.emulator.counting.layout import (
+    IN_LDS,
+    IN_UPPER_HALF,
+    IS_ATOMIC,
+    ORDER_SHIFT,
+    PLACE_ROW,
+    Place,
+)
+from amdjit.emulator.counting.lds_banks import LdsOrder, order_of
 from amdjit.emulator.counting.lds_native import lds_symbol
 from amdjit.emulator.counting.lines_native import SCALAR, global_symbol
 from amdjit.emulator.counting.places_native import MOST_PLACES, PLACES
@@ -37,10 +45,16 @@ _PRIVATE_BITS, _PRIVATE_THREAD = 40, 1 << 12
 
 @dataclass(frozen=True, slots=True)
 class HalfAccess:
-    """An access of one half of the wave, and the half."""
+    """An access of one half of the wave, the half, and the name of the instruction set."""
 
     access: MemoryAccess
     half: int
+    instruction_set: str
+
+    @property
+    def order(self) -> LdsOrder:
+        """In which order LDS serves the lanes."""
+        return order_of(self.instruction_set, self.access.kind is AccessKind.LOAD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +80,9 @@ def reserve_places(frame: Frame, most: int) -> None:
 
 def count_accesses(frame: Frame, counters: Counters, accesses: list[HalfAccess]) -> int:
     """Count what an instruction has accessed; return how many places the stack needs for it."""
-    several = [half_access.access for half_access in accesses]
-    if len(several) == 1 and _count_one(frame, counters, several[0]):
+    if len(accesses) == 1 and _count_one(frame, counters, accesses[0]):
         return 0
-    if len(several) == 2 and _count_pair(frame, counters, several):
+    if len(accesses) == 2 and _count_pair(frame, counters, accesses):
         return 0
     number = 0
     for half_access in accesses:
@@ -84,9 +97,9 @@ def count_accesses(frame: Frame, counters: Counters, accesses: list[HalfAccess])
     return number
 
 
-def _count_one(frame: Frame, counters: Counters, access: MemoryAccess) -> bool:
+def _count_one(frame: Frame, counters: Counters, half_access: HalfAccess) -> bool:
     """Count a load or store of one place, if it has a function of its own."""
-    first = counters.arguments
+    access, first = half_access.access, counters.arguments
     if access.space == "k":
         size = constant("i64", access.size)
         frame.native_void(SCALAR.name, [*first, access.address[0], size])
@@ -96,7 +109,7 @@ def _count_one(frame: Frame, counters: Counters, access: MemoryAccess) -> bool:
     if access.space == "l":
         # Two addresses that are neighbours are reported as one access.
         times = access.size // access.element
-        _count_lds(frame, counters, access, access.element, times)
+        _count_lds(frame, counters, half_access, access.element, times)
         return True
     if access.space not in ("s", "v"):
         return False
@@ -105,10 +118,10 @@ def _count_one(frame: Frame, counters: Counters, access: MemoryAccess) -> bool:
     return True
 
 
-def _count_pair(frame: Frame, counters: Counters, pair: list[MemoryAccess]) -> bool:
+def _count_pair(frame: Frame, counters: Counters, pair: list[HalfAccess]) -> bool:
     """Count a load or store with two addresses in LDS, which are the same distance apart for all
     lanes."""
-    first, second = pair
+    first, second = (half_access.access for half_access in pair)
     is_pair = (
         first.space == second.space == "l"
         and AccessKind.ATOMIC not in (first.kind, second.kind)
@@ -117,15 +130,16 @@ def _count_pair(frame: Frame, counters: Counters, pair: list[MemoryAccess]) -> b
         and first.size in (4, 8)
     )
     if is_pair:
-        _count_lds(frame, counters, first, first.size, 2)
+        _count_lds(frame, counters, pair[0], first.size, 2)
     return is_pair
 
 
 def _count_lds(
-    frame: Frame, counters: Counters, access: MemoryAccess, size: int, times: int
+    frame: Frame, counters: Counters, half_access: HalfAccess, size: int, times: int
 ) -> None:
+    access = half_access.access
     arguments = [*access.address, access.lanes, constant("i64", times)]
-    frame.native_void(lds_symbol(size), [*counters.arguments, *arguments])
+    frame.native_void(lds_symbol(size, half_access.order), [*counters.arguments, *arguments])
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +167,7 @@ def _places(frame: Frame, half_access: HalfAccess) -> Iterator[_Place]:
     access, half = half_access.access, half_access.half
     b = frame.builder
     flags = IN_UPPER_HALF * half | IS_ATOMIC * (access.kind is AccessKind.ATOMIC)
+    in_lds = IN_LDS | half_access.order << ORDER_SHIFT
     if access.space == "p":
         offsets = b.add(access.address[0], b.splat(access.address[1]))
         yield from _private(frame, half, b.resize(offsets, 64), access.lanes, access.size, flags)
@@ -163,14 +178,14 @@ def _places(frame: Frame, half_access: HalfAccess) -> Iterator[_Place]:
     elif access.space == "l":
         for part in range(0, access.size, access.element):
             moved = b.add(wide, constant(wide.type, part))
-            yield _Place(moved, access.lanes, access.element, flags | IN_LDS)
+            yield _Place(moved, access.lanes, access.element, flags | in_lds)
     elif access.space == "f":
         shared = lanes_in(b, wide, SHARED_APERTURE_HIGH)
         private = lanes_in(b, wide, PRIVATE_APERTURE_HIGH)
         lanes = b.and_(access.lanes, b.not_(b.or_(shared, private)))
         yield _Place(wide, lanes, access.size, flags)
         offsets = b.resize(b.split_bits(wide)[0], 64)
-        yield _Place(offsets, b.and_(access.lanes, shared), access.size, flags | IN_LDS)
+        yield _Place(offsets, b.and_(access.lanes, shared), access.size, flags | in_lds)
         lanes = b.and_(access.lanes, private)
         yield from _private(frame, half, offsets, lanes, access.size, flags)
     else:

@@ -106,7 +106,8 @@ class CountingInstrument(Instrument):
 
     def accessed(self, frame: Frame, instruction: Instruction, access: MemoryAccess) -> None:
         """Keep an access until the instruction's end: it may make several."""
-        self._accesses.append(HalfAccess(access, frame.registers.wave_half))
+        name = instruction.opcode.instruction_set.name
+        self._accesses.append(HalfAccess(access, frame.registers.wave_half, name))
 
     def _record(self, frame: Frame, block: Block, number: int) -> None:
         """Append the block's number to the path of the wave; if the wave is not recorded, it is

@@ -27,6 +27,7 @@ __all__ = [
     "LINES",
     "LINE_BITS",
     "LINE_BYTES",
+    "ORDER_SHIFT",
     "PLACE_ROW",
     "POOL_ROW",
     "REGION_BITS",
@@ -148,6 +149,8 @@ class Place(Field):
 
 PLACE_ROW = int(Place.FIELDS)
 IN_LDS, IS_ATOMIC, IN_UPPER_HALF = 1, 2, 4
+# From here on, the `LdsOrder` of an access of LDS.
+ORDER_SHIFT = 3
 
 # LDS of 64 KiB has that many dwords; each has a stamp that says which group of lanes needs it.
 LDS_UNITS = 1 << 14

@@ -13,13 +13,21 @@ from amdjit.emulator.counting.layout import (
     IN_LDS,
     IS_ATOMIC,
     LDS_UNITS,
+    ORDER_SHIFT,
     SEEN_AT,
     AccessField,
     Cursor,
     Header,
     Place,
 )
-from amdjit.emulator.counting.lds_banks import BANKS, lanes_per_cycle
+from amdjit.emulator.counting.lds_banks import (
+    BANKS,
+    PAIRED,
+    QUARTERS,
+    LdsOrder,
+    groups_of,
+    lanes_per_cycle,
+)
 from amdjit.emulator.counting.places_native import LDS_CYCLES, count_place, new_place
 from amdjit.emulator.host.builder import Value, sequence
 from amdjit.emulator.host.function import V64, NativeFunction, Variable, i32, i64
@@ -35,20 +43,20 @@ _LANES = 32
 _HALF = 16
 
 
-def lds_symbol(size: int) -> str:
+def lds_symbol(size: int, order: LdsOrder) -> str:
     """Return the name of the function that counts a load or store of LDS."""
-    return f"aj_count_l{size}"
+    suffix = f"_{order.name.lower()}" if order else ""
+    return f"aj_count_l{size}{suffix}"
 
 
 def _cycles_text(attributes: str) -> str:
     """Return `aj_count_lds`: cycles, and in the upper half those due to conflicts."""
     f = NativeFunction.of(LDS_CYCLES)
-    counts = f.allocate(f"[{BANKS} x i32]")
+    counts = f.allocate(f"[{2 * BANKS} x i32]")
     place = Record(f, f.parameter("place"))
     groups = _Groups(f, place, counts)
     with f.loop(first=i64(0)) as each:
-        members = f.shift("shl", f.sub(f.binary("shl", i64(1), groups.lanes), i64(1)), each.first)
-        lanes = f.and_(place.get(Place.LANES), f.resize(members, 32))
+        lanes = f.and_(place.get(Place.LANES), f.resize(groups.members(each.first), 32))
         with f.unless(f.compare("eq", lanes, i32(0))):
             groups.add(lanes)
         following = f.add(each.first, groups.lanes)
@@ -68,9 +76,28 @@ class _Groups:
         self._is_atomic = f.compare("ne", f.and_(place.get(Place.FLAGS), i64(IS_ATOMIC)), i64(0))
         wide = f.compare("ugt", size, i64(8))
         small = f.compare("ule", size, i64(4))
-        self.lanes = f.select(small, i64(32), f.select(wide, i64(8), i64(16)))
+        order = f.shift("lshr", place.get(Place.FLAGS), ORDER_SHIFT)
+        is_own = f.and_(wide, f.compare("ne", order, i64(LdsOrder.CONSECUTIVE)))
+        is_even = f.or_(f.compare("eq", size, i64(8)), f.compare("eq", size, i64(16)))
+        doubles = f.and_(is_even, f.compare("eq", order, i64(LdsOrder.GFX950_LOAD)))
+        self._paired = f.and_(is_own, doubles)
+        self._quarters = f.and_(is_own, f.not_(doubles))
+        lanes = f.select(small, i64(32), f.select(wide, i64(8), i64(16)))
+        self.lanes = f.select(doubles, f.add(lanes, lanes), lanes)
         self._shift = self._unit_shift()
-        self._banks = f.binary("lshr", i64(4 * BANKS), self._shift)
+        nbytes = f.select(doubles, i64(8 * BANKS), i64(4 * BANKS))
+        self._banks = f.binary("lshr", nbytes, self._shift)
+
+    def members(self, first: Value) -> Value:
+        """Return the lanes of the group that stands at the place of lane `first`, as a mask."""
+        f = self._f
+        consecutive = f.sub(f.binary("shl", i64(1), self.lanes), i64(1))
+        result = f.binary("shl", consecutive, first)
+        for chosen, groups in ((self._quarters, QUARTERS), (self._paired, PAIRED)):
+            for number, group in enumerate(groups):
+                is_this = f.compare("eq", first, i64(number * _LANES // len(groups)))
+                result = f.select(f.and_(chosen, is_this), i64(group), result)
+        return result
 
     def _unit_shift(self) -> Value:
         """Return the binary logarithm of the bytes of what is counted."""
@@ -89,7 +116,7 @@ class _Groups:
         header = Record(f, f.parameter("area"))
         stamp = f.add(header.get(Header.STAMP), i64(1))
         header.set(Header.STAMP, stamp)
-        f.fill(self._counts, 0, 4 * BANKS)
+        f.fill(self._counts, 0, 8 * BANKS)
         most = f.variable(i32(0))
         with f.each_lane(lanes) as each:
             place = f.offset(self._place.address, f.shift("shl", each.lane, 3))
@@ -118,24 +145,26 @@ class _Groups:
         most.set_if(f.compare("ugt", count, most.get()), count)
 
 
-def _access_text(size: int, attributes: str) -> str:
+def _access_text(size: int, order: LdsOrder, attributes: str) -> str:
     """Return `aj_count_l4(area, row, cursor, address, lanes, times)` and the like. times: as
     `layout.Place` has it."""
     parameters = [("ptr", "area"), ("ptr", "row"), ("ptr", "cursor"), *ADDRESS_PARAMETERS["l"]]
-    f = NativeFunction(lds_symbol(size), "void", [*parameters, ("i32", "exec"), ("i64", "times")])
+    parameters += [("i32", "exec"), ("i64", "times")]
+    f = NativeFunction(lds_symbol(size, order), "void", parameters)
     place = new_place(f)
     offsets = f.add(f.parameter("offset"), f.splat(f.parameter("base")))
     step = Record(f, f.parameter("cursor")).get(Cursor.STEP)
     full = f.compare("eq", f.parameter("exec"), i32(-1))
     with f.if_(f.and_(full, f.compare("eq", step, i64(0)))):
-        if size in (4, 8, 16):
+        if size in (4, 8, 16) and order is LdsOrder.CONSECUTIVE:
             _try_strides(f, offsets, size)
         else:
-            _try_neighbours(f, offsets, size)
+            _try_neighbours(f, offsets, size, order)
         if size == 4:
             _try_halves(f, offsets)
     f.store(f.resize(offsets, 64), place.address, 64)
-    count_place(f, place, f.parameter("exec"), i64(size), IN_LDS, f.parameter("times"))
+    flags = IN_LDS | order << ORDER_SHIFT
+    count_place(f, place, f.parameter("exec"), i64(size), flags, f.parameter("times"))
     return f.text(attributes)
 
 
@@ -165,14 +194,14 @@ def _try_strides(f: NativeFunction, offsets: Value, size: int) -> None:
         f.give()
 
 
-def _try_neighbours(f: NativeFunction, offsets: Value, size: int) -> None:
+def _try_neighbours(f: NativeFunction, offsets: Value, size: int, order: LdsOrder) -> None:
     """Count an access of neighbouring places, or of one; return from the function if it is one."""
     first = f.extract(offsets, 0)
     aligned = f.compare("eq", f.mask(first, 2 if size > 4 else size // 2), i32(0))
     one = _all(f, f.compare("eq", offsets, f.splat(first)))
     neighbours = f.and_(aligned, are_consecutive(f, offsets, size))
     with f.if_(f.or_(one, neighbours)):
-        _add(f, size, i64(_LANES // lanes_per_cycle(size)), i64(0))
+        _add(f, size, i64(len(groups_of(size, order))), i64(0))
         f.give()
 
 
@@ -221,5 +250,6 @@ def lds_sources() -> dict[str, Source]:
     """Return the makers of these functions by symbol."""
     functions: dict[str, Source] = {LDS_CYCLES.name: _cycles_text}
     for size in SIZES:
-        functions[lds_symbol(size)] = partial(_access_text, size)
+        for order in LdsOrder:
+            functions[lds_symbol(size, order)] = partial(_access_text, size, order)
     return functions

@@ -104,10 +104,11 @@ _BELOW_ONE = {"float": 1 - 2.0**-24, "double": 1 - 2.0**-53, "half": 1 - 2.0**-1
 
 
 def fraction(limit: str) -> Expression:
-    """Return x - floor(x), kept below 1 in the format `limit`."""
+    """Return x - floor(x), kept below 1 in the format `limit`; of whole numbers +0 in every
+    rounding mode."""
 
     def expression(b: Builder, x: Value) -> Value:
-        part = b.binary("fsub", x, b.intrinsic("floor", x))
+        part = b.intrinsic("fabs", b.binary("fsub", x, b.intrinsic("floor", x)))
         return b.intrinsic("minimum", part, b.const(x, _BELOW_ONE[limit]))
 
     return expression
@@ -195,6 +196,39 @@ def ldexp_double(b: Builder, x: Value, exponent: Value) -> Value:
     return b.binary("fmul", value, power_of_two(b, left))
 
 
+# Results are compared with the normal numbers after a multiplication by this power of two.
+_RAISED = 16
+
+
+def _below_normal(b: Builder, raised: Value) -> Value:
+    """Return where a float is below the smallest normal number times 2**_RAISED."""
+    width = bits_of(raised.type)
+    size = b.mask(bits(b, raised), width - 1)
+    return b.compare("ult", size, b.const(size, (1 + _RAISED) << _MANTISSA[width]))
+
+
+def tiny_if_narrowed(element: str) -> Expression:
+    """Return where a float is below the normal numbers of a narrower format, rounded to its
+    precision."""
+
+    def expression(b: Builder, x: Value) -> Value:
+        raised = b.binary("fmul", x, b.const(x, 2.0**_RAISED))
+        return _below_normal(b, b.convert("fptrunc", raised, element))
+
+    return expression
+
+
+def tiny_if_scaled(ldexp: Expression) -> Expression:
+    """Return where x * 2**n is below the normal numbers, rounded to their precision."""
+
+    def expression(b: Builder, x: Value, exponent: Value) -> Value:
+        wide = b.resize(exponent, 32, signed=True)
+        raised = b.add(b.intrinsic("smin", wide, b.const(wide, 1 << 16)), b.const(wide, _RAISED))
+        return _below_normal(b, ldexp(b, x, raised))
+
+    return expression
+
+
 def to_integer(signed: bool, element: str = "i32") -> Expression:
     """Return the truncation towards zero, saturated; NaN becomes 0."""
     name = "fptosi" if signed else "fptoui"
@@ -236,8 +270,12 @@ def _to_integer_by_sign(b: Builder, x: Value, rounded: Value) -> Value:
 
 
 def nearest_up(b: Builder, x: Value) -> Value:
-    """floor(x + 0.5) as i32 (V_CVT_NEAREST_I32_F32)."""
-    return _to_integer_by_sign(b, x, b.intrinsic("floor", b.binary("fadd", x, b.const(x, 0.5))))
+    """floor(x + 0.5) as i32 (V_CVT_NEAREST_I32_F32); double precision does not round the sum across
+    a whole number."""
+    wide = b.convert("fpext", x, "double")
+    return _to_integer_by_sign(
+        b, x, b.intrinsic("floor", b.binary("fadd", wide, b.const(wide, 0.5)))
+    )
 
 
 def floor_to_integer(b: Builder, x: Value) -> Value:
@@ -246,18 +284,17 @@ def floor_to_integer(b: Builder, x: Value) -> Value:
 
 
 def half_towards_zero(b: Builder, x: Value) -> Value:
-    """Convert single to the bits of half (i16), rounding towards zero: overflow yields the largest
-    finite number."""
+    """Convert single to half, rounding towards zero: overflow yields the largest finite number."""
     nearest = settled(b, b.convert("fptrunc", x, "half"), [x], converted_nan("half"))
     bits = b.bitcast(nearest, "i16")
     back = b.convert("fpext", nearest, "float")
     away = b.compare("ogt", b.intrinsic("fabs", back), b.intrinsic("fabs", x))
-    return b.select(away, b.sub(bits, b.const(bits, 1)), bits)
+    return b.bitcast(b.select(away, b.sub(bits, b.const(bits, 1)), bits), "half")
 
 
 def pack_towards_zero(b: Builder, x: Value, y: Value) -> Value:
     """Convert two singles to two halves in a dword, x low (V_CVT_PK_RTZ_F16_F32)."""
-    low, high = (b.resize(half_towards_zero(b, v), 32) for v in (x, y))
+    low, high = (b.resize(bits(b, half_towards_zero(b, v)), 32) for v in (x, y))
     return b.or_(low, b.shift("shl", high, 16))
 
 

@@ -21,15 +21,16 @@ class _Format:
     infinity: int
     nan: int
     unsigned: tuple[int, ...] = ()
-    """Codes that have no sign."""
+    """Codes that have no sign, apart from NaN's."""
 
 
 # E4M3 has no infinity: overflow yields NaN. E5M2 overflows to infinity. In the mode FP16_OVFL,
-# finite values become the largest finite number instead. FNUZ ("finite, no negative zero") has one
+# finite values become the largest finite number instead. All NaNs become one (captured on a
+# gfx1201). FNUZ ("finite, no negative zero") has one
 # NaN where -0 would be, which also stands for infinity and overflow.
 _KINDS = {
-    "fp8": _Format(3, 7, 0x7E, 0x7F, 0x7F, 0x7F),
-    "bf8": _Format(2, 15, 0x7B, 0x7C, 0x7C, 0x7E),
+    "fp8": _Format(3, 7, 0x7E, 0x7F, 0x7F, 0xFF),
+    "bf8": _Format(2, 15, 0x7B, 0x7C, 0x7C, 0xFE),
     "fp8_fnuz": _Format(3, 8, 0x7F, 0x80, 0x80, 0x80, unsigned=(0, 0x80)),
     "bf8_fnuz": _Format(2, 16, 0x7F, 0x80, 0x80, 0x80, unsigned=(0, 0x80)),
 }
@@ -69,11 +70,10 @@ def single_to_fp8(
     code = b.select(over, overflow, code)
     infinite = b.compare("oeq", magnitude, b.const(magnitude, float("inf")))
     code = b.select(infinite, b.const(code, form.infinity), code)
-    code = b.select(b.compare("uno", value, value), b.const(code, form.nan), code)
     signed = b.or_(code, sign)
     for one in form.unsigned:
         signed = b.select(b.compare("eq", code, b.const(code, one)), code, signed)
-    return signed
+    return b.select(b.compare("uno", value, value), b.const(code, form.nan), signed)
 
 
 def fnuz_to_single(kind: str) -> Callable[[Builder, Value], Value]:
@@ -95,14 +95,11 @@ def fnuz_to_single(kind: str) -> Callable[[Builder, Value], Value]:
 
 def _stochastic(b: Builder, scaled: Value, random: Value, form: _Format) -> Value:
     """Add as many of the upper random bits as single precision has more bits than the format (RDNA
-    4 ISA, V_CVT_SR_FP8_F32)."""
+    4 ISA, V_CVT_SR_FP8_F32); what numbers below the normal ones have more is cut first."""
     cut = 23 - form.mantissa
     below = b.intrinsic("floor", scaled)
     part = b.binary("fsub", scaled, below)
-    chance = b.convert("uitofp", b.shift("lshr", random, 32 - cut), "float")
-    up = b.compare(
-        "oge",
-        b.binary("fadd", part, b.binary("fmul", chance, b.const(part, 2.0**-cut))),
-        b.const(part, 1.0),
-    )
-    return b.select(up, b.binary("fadd", below, b.const(below, 1.0)), below)
+    units = b.convert("fptoui", b.binary("fmul", part, b.const(part, 2.0**cut)), "i32")
+    total = b.add(units, b.shift("lshr", random, 32 - cut))
+    up = b.convert("uitofp", b.shift("lshr", total, cut), "float")
+    return b.binary("fadd", below, up)

@@ -60,16 +60,18 @@ def narrow_text(attributes: str) -> str:
 NATIVES = NativeSources({WIDEN: widen_text, NARROW: narrow_text, **rounded_sources()})
 
 
-def variant_for(compiler: HostCompiler, arithmetic: str) -> Variant:
-    """Return the variant for a host. arithmetic: "silicon" or "fma"."""
-    return Variant(16 if compiler.wide_vectors else 4, arithmetic)
+def variant_for(
+    compiler: HostCompiler, arithmetic: str = "silicon", math: str = "silicon"
+) -> Variant:
+    """Return the variant for a host. arithmetic: "silicon" or "fma"; math: "silicon" or "fast"."""
+    return Variant(16 if compiler.wide_vectors else 4, arithmetic, math)
 
 
 class NativeLibrary:
     """Addresses of native functions by symbol. Safe to use from several threads.
 
-    rooms: what functions there are; `add` adds more. arithmetic: "silicon" or "fma". Kernels call
-    the same functions in both, so that their host code is the same.
+    rooms: what functions there are; `add` adds more. Kernels call the same functions in every
+    variant, so that their host code is the same.
     """
 
     def __init__(
@@ -77,11 +79,11 @@ class NativeLibrary:
         compiler: HostCompiler,
         cache: DiskCache,
         rooms: Iterable[NativeSources],
-        arithmetic: str = "silicon",
+        variant: Variant | None = None,
     ) -> None:
         self._compiler = compiler
         self._cache = cache
-        self._variant = variant_for(compiler, arithmetic)
+        self._variant = variant or variant_for(compiler)
         self._rooms: list[NativeSources] = []
         self._makers = all_makers([NATIVES], self._variant)
         self._code: dict[str, LinkedCode] = {}

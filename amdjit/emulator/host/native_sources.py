@@ -19,16 +19,22 @@ class Variant:
     """What a function's text may depend on in addition to its symbol.
 
     matrix_rows: accumulators that fit host registers. arithmetic: "silicon" or "fma", of float
-    matrix and dot products.
+    matrix and dot products. math: "silicon" or "fast", of approximate instructions.
     """
 
     matrix_rows: int
-    arithmetic: str
+    arithmetic: str = "silicon"
+    math: str = "silicon"
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the host has AVX-512, whose 32 registers hold 16 accumulators."""
+        return self.matrix_rows == 16
 
     @property
     def identity(self) -> str:
         """The variant as part of the cache's key."""
-        return f"{self.matrix_rows} {self.arithmetic}"
+        return f"{self.matrix_rows} {self.arithmetic} {self.math}"
 
 
 def _nothing(variant: Variant) -> Mapping[str, Source]:

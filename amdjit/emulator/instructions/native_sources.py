@@ -39,12 +39,19 @@ def _accesses() -> Mapping[str, Source]:
     return {access.symbol: partial(access_text, access) for access in accesses}
 
 
-def _products(variant: Variant) -> Mapping[str, Source]:
-    """Return matrix and dot products: how they add up floats is for the variant to say."""
+def _in_variant(variant: Variant) -> Mapping[str, Source]:
+    """Return matrix and dot products, and approximate instructions: how they are computed is for
+    the variant to say."""
     products = {matrix.symbol: _product(matrix, variant) for matrix in matrices()}
     repeated = {matrix.symbol: partial(repeated_text, matrix) for matrix in repeated_matrices()}
     arithmetic = variant.arithmetic
-    return {**dot_sources(arithmetic), **mfma_sources(arithmetic), **products, **repeated}
+    return {
+        **dot_sources(arithmetic),
+        **mfma_sources(arithmetic),
+        **products,
+        **repeated,
+        **approximate_sources(variant),
+    }
 
 
 def _product(matrix: Matrix, variant: Variant) -> Source:
@@ -62,7 +69,6 @@ NATIVES = NativeSources(
         **long_sources(),
         **scaled_sources(),
         **scaled_product_sources(),
-        **approximate_sources(),
         **_accesses(),
         PLACE: place_text,
         GFX9_PLACE: gfx9_place_text,
@@ -72,5 +78,5 @@ NATIVES = NativeSources(
         **TEXELS,
         **{atomic.symbol: partial(atomic_text, atomic) for atomic in atomics()},
     },
-    _products,
+    _in_variant,
 )

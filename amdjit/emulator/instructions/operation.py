@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from amdjit.emulator.host.builder import Value, is_float
 from amdjit.emulator.instructions.long_expressions import call_long
@@ -30,20 +31,28 @@ class VectorOp:
 
     clamped: the expression under `clamp`, unless that is the plain one clamped to [0, 1]. scaled:
     the expression under `omod`, if it rounds differently. unquieted: the expression while MODE's
-    IEEE bit is 0, if that makes a difference.
+    IEEE bit is 0, if that makes a difference. tiny: where a result is below the normal numbers
+    before its exponent is limited, if it may be rounded up to the smallest of them. is_raw: whether
+    operands keep their denormals in every mode.
     """
 
     expression: Expression
     clamped: Expression | None = None
     scaled: Expression | None = None
     unquieted: Expression | None = None
+    tiny: Expression | None = None
+    is_raw: bool = False
 
     def compute(self, frame: Frame, instruction: Instruction) -> Value:
         """Return the result before `omod` and `clamp` of floats."""
-        operands = [frame.source(instruction, place) for place in instruction.opcode.source_places]
-        return frame.without_overflow(
+        read = frame.unflushed_source if self.is_raw else frame.source
+        operands = [read(instruction, place) for place in instruction.opcode.source_places]
+        value = frame.without_overflow(
             self._value(frame, instruction, operands), operands, instruction
         )
+        if self.tiny is None:
+            return value
+        return frame.without_tiny(value, partial(self.tiny, frame.builder, *operands), instruction)
 
     def _value(self, frame: Frame, instruction: Instruction, operands: list[Value]) -> Value:
         expression = self.choose(instruction)
@@ -103,8 +112,7 @@ class ScalarOp:
             frame.scalar_source(instruction, place) for place in instruction.opcode.source_places
         ]
         result = self.expression(frame.builder, *operands)
-        if "half" in result.type:
-            frame.refuse_overflow(instruction)
+        result = frame.without_overflow(result, operands, instruction)
         result = frame.flushed_result(result, instruction)
         frame.write_scalar(instruction.operands[0], result)
         if self.tests_result:

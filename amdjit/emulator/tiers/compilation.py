@@ -25,6 +25,7 @@ from amdjit.emulator.tiers.operation_library import OperationLibrary
 from amdjit.emulator.tiers.program import ThreadedProgram
 from amdjit.emulator.tiers.quick import translate_threaded
 from amdjit.emulator.tiers.quick_native import interpreter_symbol
+from amdjit.emulator.tiers.shapes import KnownShapes
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Instruments
 from amdjit.emulator.wave.wave_function import WaveFunction
@@ -44,7 +45,9 @@ from amdjit.isa.analysis.mode import Mode, default_mode
 _SHORT = 10_000
 # Measured seconds: to translate an instruction in the full tier and in the quick tier, to make an
 # operation that no kernel has needed before, and to execute an instruction in the quick tier.
-_FULL, _QUICK, _OPERATION, _EXECUTED = 150e-6, 20e-6, 400e-6, 8e-9
+_FULL, _QUICK, _OPERATION, _EXECUTED = 200e-6, 20e-6, 400e-6, 8e-9
+# LLVM's passes take as long again for a kernel of 25 instructions.
+_FULL_KERNEL = 5e-3
 # Where a kernel has more instructions than that, each block makes the full translation of those
 # longer: 2 s for 1700 instructions in 250 blocks, 30 s for 7000 in 1000. They are translated in the
 # background, while launches use the quick code.
@@ -68,6 +71,7 @@ class Host:
     operations: OperationLibrary
     cache: DiskCache
     tier: str | None = None
+    shapes: KnownShapes = field(default_factory=KnownShapes)
 
 
 @dataclass(slots=True)
@@ -398,9 +402,8 @@ class KernelCompiler:
         if not self._may_pay(graph):
             return None
         kernel = wanted.kernel
-        return translate_threaded(
-            graph, wanted.full_waves, _mode(kernel), kernel.descriptor.wave_size
-        )
+        size, known = kernel.descriptor.wave_size, self._host.shapes
+        return translate_threaded(graph, wanted.full_waves, _mode(kernel), size, known)
 
     # Instructions without a translation
 
@@ -415,7 +418,7 @@ class KernelCompiler:
 def _full_seconds(program: ThreadedProgram) -> float:
     """Return about how long the full translation of a kernel takes."""
     beyond = max(program.instructions - _LARGE, 0)
-    return program.instructions * _FULL + beyond * program.blocks * _FULL_BLOCK
+    return _FULL_KERNEL + program.instructions * _FULL + beyond * program.blocks * _FULL_BLOCK
 
 
 def _facts(

@@ -34,14 +34,16 @@ from amdjit.emulator.tiers.operations import (
     LoopEntry,
     NumberedSites,
     Operation,
+    Parameter,
     Parameters,
+    RegisterAt,
     StateRegisters,
     make_operation,
 )
 from amdjit.emulator.tiers.polls import take_from_budget, yield_when_spinning
 from amdjit.emulator.tiers.program import Item, Record, ThreadedProgram, lay_out
 from amdjit.emulator.tiers.quick_native import WHERE
-from amdjit.emulator.tiers.shapes import Recipe, make_recipe, shape_of
+from amdjit.emulator.tiers.shapes import NOTHING, KnownShapes, Recipe, make_recipe, shape_of
 from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 from amdjit.emulator.wave.index_modes import index_modes
@@ -62,17 +64,25 @@ from amdjit.isa.register_numbers import HALF_LANES, HALF_VGPRS
 
 
 def translate_threaded(
-    graph: Graph, full_waves: bool, mode: Mode = USUAL_MODE, wave_size: int = HALF_LANES
+    graph: Graph,
+    full_waves: bool,
+    mode: Mode = USUAL_MODE,
+    wave_size: int = HALF_LANES,
+    known: KnownShapes | None = None,
 ) -> ThreadedProgram:
     """Translate as `translate_wave` does, without checks.
 
+    known: shapes that kernels translated before have had; those of this one are added.
     Untranslatable if an instruction, operand or modifier has no translation.
     """
-    return _Threading(graph, full_waves, mode, wave_size).run()
+    known = KnownShapes() if known is None else known
+    return _Threading(graph, full_waves, mode, wave_size, known).run()
 
 
 class _Threading:
-    def __init__(self, graph: Graph, full_waves: bool, mode: Mode, wave_size: int) -> None:
+    def __init__(
+        self, graph: Graph, full_waves: bool, mode: Mode, wave_size: int, known: KnownShapes
+    ) -> None:
         self._graph = graph
         self._mode = mode
         self._ones = ones_at_entries(graph, full_waves, wave_size)
@@ -86,8 +96,18 @@ class _Threading:
         self._frame = Frame(records.builder, registers, sites, natives, modes=self._modes)
         self._terminators = Terminators(graph, self._frame, records)
         self._executes = exec_slots(wave_size)
-        # None for instructions that do nothing.
-        self._recipes: dict[tuple[object, ...] | None, Recipe | None] = {}
+        self._recipes = known.of(self._kind(wave_size))
+
+    def _kind(self, wave_size: int) -> tuple[object, ...]:
+        """Return what decides how all instructions of a kernel are translated."""
+        (first, *_) = self._graph.blocks[self._graph.entry].instructions
+        modes = self._modes
+        return (
+            first.opcode.instruction_set.name,
+            wave_size,
+            modes.rounds_to_nearest,
+            modes.varies,
+        )
 
     def run(self) -> ThreadedProgram:
         records, terminators = self._records, self._terminators
@@ -136,37 +156,37 @@ class _Threading:
 
     def _instruction(self, instruction: Instruction, ones: Ones) -> None:
         shape = shape_of(instruction)
-        is_indexed = instruction.pc in self._frame.index_modes
-        key = (
-            None
-            if shape is None or is_indexed
-            else (shape, self._frame.mode, ones & self._executes)
-        )
-        if key in self._recipes:
-            recipe = self._recipes[key]
-            if recipe is not None:
-                self._repeat(instruction, recipe)
-            self._frame.set_mode(mode_after(instruction, self._frame.mode))
+        if shape is None or instruction.pc in self._frame.index_modes:
+            emit_instruction(self._frame, instruction)
+            self._records.next()
             return
+        key = (shape, self._frame.mode, ones & self._executes)
+        recipe = self._recipes.get(key)
+        if recipe is None:
+            self._learn(instruction, key)
+        else:
+            self._repeat(instruction, recipe)
+
+    def _learn(self, instruction: Instruction, key: tuple[object, ...]) -> None:
         sites = self._records.sites.pcs
         first = len(sites)
         emit_instruction(self._frame, instruction)
         record = self._records.next()
-        if key is None:
-            return
         if record is None:
-            self._recipes[key] = None
+            self._recipes[key] = NOTHING
             return
-        made = range(first, len(sites))
-        recipe = make_recipe(instruction, record.symbol, record.parameters, made)
+        operation = self._records.operations[record.symbol]
+        recipe = make_recipe(instruction, operation, record.parameters, range(first, len(sites)))
         if recipe is not None:
             self._recipes[key] = recipe
 
     def _repeat(self, instruction: Instruction, recipe: Recipe) -> None:
-        sites = self._records.sites.pcs
-        parameters = recipe.parameters(instruction, len(sites))
-        sites += [instruction.pc] * recipe.sites
-        self._records.items.append(Record(recipe.symbol, parameters))
+        if recipe.operation is not None:
+            sites = self._records.sites.pcs
+            parameters = recipe.parameters(instruction, len(sites))
+            sites += [instruction.pc] * recipe.sites
+            self._records.add(recipe.operation, parameters)
+        self._frame.set_mode(mode_after(instruction, self._frame.mode))
 
     def _poll(self, poll: Poll) -> None:
         """Stop if the launch has stopped, leave if the full tier's code is ready, and after some
@@ -199,7 +219,7 @@ class _Threading:
                 slot = registers.slot("v", index + half * HALF_VGPRS)
                 records.builder.store(Value(vector("i32"), "zeroinitializer"), slot, 64)
                 records.next()
-        if ("s", MODE_SLOT) in registers.used:
+        if records.use(RegisterAt("s", MODE_SLOT)):
             mode = records.parameters.number(self._mode.value)
             records.builder.store(mode, registers.slot("s", MODE_SLOT), DWORD_BYTES)
             records.next()
@@ -238,11 +258,18 @@ class _Records(Ending):
         """End the operation. The registers are stored already."""
         self.registers.forget()
         self.builder.give(result)
-        operation, parameters = make_operation(self.builder, self.parameters)
+        return self.add(*make_operation(self.builder, self.parameters))
+
+    def add(self, operation: Operation, parameters: tuple[Parameter, ...]) -> Record:
+        """Add a record for an operation."""
         self.operations[operation.symbol] = operation
         record = Record(operation.symbol, parameters)
         self.items.append(record)
         return record
+
+    def use(self, parameter: Parameter) -> bool:
+        """Return whether a record has this parameter."""
+        return any(isinstance(item, Record) and parameter in item.parameters for item in self.items)
 
     def _leaving(self, result: Value) -> Value:
         """Return what an operation returns so that the wave function returns `result`."""

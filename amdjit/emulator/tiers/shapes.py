@@ -1,8 +1,8 @@
 """Which instructions become the same operation: the shape of an instruction, and how other
 instructions of that shape fill their records.
 
-Most instructions of a long kernel have the shape of an earlier one, so that only a few need their
-emitters.
+Most instructions have the shape of an earlier one, of this kernel or another, so that only a few
+need their emitters.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from amdjit.emulator.tiers.operations import Number, Parameter, RegisterAt
+from amdjit.emulator.tiers.operations import Number, Operation, Parameter, RegisterAt
 from amdjit.isa.instruction import Instruction, Register, RegisterFile
 from amdjit.isa.register_numbers import HALF_VGPRS, VCC_LO, vector_number
 
@@ -25,10 +25,11 @@ Fill = Callable[[tuple[Register, ...], int], Parameter]
 class Recipe:
     """How the record of an instruction of a known shape is filled.
 
-    fills: one for each parameter. sites: how many sites the instruction has.
+    operation: None for an instruction that does nothing. fills: one for each parameter. sites: how
+    many sites the instruction has.
     """
 
-    symbol: str
+    operation: Operation | None
     fills: tuple[Fill, ...]
     sites: int
 
@@ -36,6 +37,25 @@ class Recipe:
         """Return the parameters of another instruction of the shape."""
         registers = numbered_registers(instruction)
         return tuple(fill(registers, first_site) for fill in self.fills)
+
+
+NOTHING = Recipe(None, (), 0)
+# Many shapes belong to one kernel, because they contain one of its literals.
+_MOST_SHAPES = 2048
+
+
+class KnownShapes:
+    """How instructions of the shapes that kernels have had so far are translated."""
+
+    def __init__(self) -> None:
+        self._by_kind: dict[tuple[object, ...], dict[tuple[object, ...], Recipe]] = {}
+
+    def of(self, kind: tuple[object, ...]) -> dict[tuple[object, ...], Recipe]:
+        """Return the recipes for a kind of kernels, to which the caller adds."""
+        recipes = self._by_kind.setdefault(kind, {})
+        if len(recipes) > _MOST_SHAPES:
+            recipes = self._by_kind[kind] = {}
+        return recipes
 
 
 def shape_of(instruction: Instruction) -> tuple[object, ...] | None:
@@ -96,14 +116,14 @@ def _overlaps(register: Register, earlier: Iterable[Register]) -> tuple[int | No
 
 
 def make_recipe(
-    instruction: Instruction, symbol: str, parameters: Iterable[Parameter], sites: range
+    instruction: Instruction, operation: Operation, parameters: Iterable[Parameter], sites: range
 ) -> Recipe | None:
     """Return how others of an instruction's shape are translated, from how it was; None if they
     cannot be."""
     registers = numbered_registers(instruction)
     made = [_fill(parameter, registers, sites) for parameter in parameters]
     whole = [fill for fill in made if fill is not None]
-    return Recipe(symbol, tuple(whole), len(sites)) if len(whole) == len(made) else None
+    return Recipe(operation, tuple(whole), len(sites)) if len(whole) == len(made) else None
 
 
 def _fill(parameter: Parameter, registers: tuple[Register, ...], sites: range) -> Fill | None:

@@ -3,10 +3,10 @@ as it is known at translation, and its bits at run time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from amdjit.emulator.expressions.nans import is_nan
+from amdjit.emulator.expressions.nans import bits, is_nan
 from amdjit.emulator.host.builder import Builder, Value, bits_of, constant, element_of, is_float
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.operands import clamp_unit, flush_denormals, scale_result
@@ -15,6 +15,7 @@ from amdjit.emulator.wave.rounding import RoundingBuilder, llvm_mode
 from amdjit.isa.analysis.mode import DX10_CLAMP, HALF_OVERFLOW, IEEE, Mode
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.integer_expressions import Expression
+from amdjit.isa.traits import Unit
 
 
 @dataclass
@@ -145,9 +146,41 @@ class ModeState:
         """
         modifiers = instruction.modifiers
         if modifiers.omod and self._scales(value, instruction):
+            is_approximate = instruction.traits.unit is Unit.TRANSCENDENTAL
+            self.round_as(None if is_approximate else denormal_bit(value.type) - 4)
             scaled = scale_result(self.builder, value, modifiers.omod)
             value = self._limited(scaled, [_is_infinite(self.builder, value)])
         return self.clamped_unit(value, instruction) if modifiers.clamp else value
+
+    def without_tiny(
+        self, value: Value, is_tiny: Callable[[], Value], instruction: Instruction
+    ) -> Value:
+        """Return a float, but zero where it is below the normal numbers before its exponent is
+        limited, if the instruction then writes 0: under `omod`, or if MODE flushes results.
+
+        The rounding to a denormal may have made it the smallest normal number.
+        """
+        b = self.builder
+        keeps: bool | Value = self.keeps_denormals or self.mode_bit(denormal_bit(value.type) + 1)
+        if instruction.modifiers.omod and self._scales(value, instruction):
+            keeps = False
+        if keeps is True:
+            return value
+        raw = bits(b, value)
+        zero = b.and_(raw, b.const(raw, 1 << bits_of(value.type) - 1))
+        flushed = b.bitcast(b.select(is_tiny(), zero, raw), element_of(value.type))
+        return flushed if keeps is False else b.select(keeps, value, flushed)
+
+    def flushed_halves(self, dwords: Value) -> Value:
+        """Return pairs of halves as an instruction writes them in the denormal mode."""
+        if self.keeps_denormals:
+            return dwords
+        b = self.builder
+        halves = (
+            b.bitcast(b.resize(b.shift("lshr", dwords, start), 16), "half") for start in (0, 16)
+        )
+        low, high = (b.resize(bits(b, self._flushed(half, 1)), 32) for half in halves)
+        return b.or_(low, b.shift("shl", high, 16))
 
     def clamped_unit(self, value: Value, instruction: Instruction) -> Value:
         """Return a float clamped to [0, 1]. NaN becomes 0, on gfx11 if MODE's DX10_CLAMP says so

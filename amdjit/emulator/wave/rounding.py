@@ -39,6 +39,10 @@ class RoundingBuilder(Builder):
         """Append a binary operation."""
         if self.rounding is None or operation not in ("fadd", "fsub", "fmul"):
             return super().binary(operation, left, right)
+        if element_of(left.type) == "half":
+            # Rounding to 24 bits first, in the same mode, does not change the result.
+            wide = (self.convert("fpext", x, "float") for x in (left, right))
+            return self.convert("fptrunc", self.binary(operation, *wide), "half")
         return self._rounded(operation, left.type, [left, right])
 
     def intrinsic(self, name: str, *arguments: Value, flags: Sequence[Value] = ()) -> Value:

@@ -1,4 +1,4 @@
-"""An inspection as text for a terminal: one function a view, from values to text.
+"""An inspection as text for a terminal: one function for each view returns text.
 
-`views` lists them, `screen` is what they know of the terminal. Start reading at `views`.
+`views` lists them, `screen` is what they know about the terminal. Start reading at `views`.
 """

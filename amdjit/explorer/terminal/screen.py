@@ -1,4 +1,4 @@
-"""What a view may use of the terminal that it is shown in: width, colour, characters."""
+"""What a view may use of the terminal in which it is shown: width, colour, characters."""
 
 from __future__ import annotations
 
@@ -33,15 +33,17 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """width: characters of a line, None if lines are not cut. colour: whether escape sequences are
-    written. unicode: whether the encoding has block and line characters."""
+    """What a terminal can show."""
 
     width: int | None = None
+    """The characters of a line; None if lines are not cut."""
     colour: bool = False
+    """Whether escape sequences are written."""
     unicode: bool = True
+    """Whether the encoding has block and line characters."""
 
     def paint(self, text: str, style: str) -> str:
-        """Return text in a style, a unit's name among them; "" is none."""
+        """Return text in a style, such as the name of a unit; "" is plain."""
         code = _STYLES.get(style, "")
         return f"\033[{code}m{text}\033[0m" if self.colour and code and text.strip() else text
 
@@ -50,7 +52,7 @@ class Screen:
         return self.paint(self.cut(text), "heading")
 
     def cut(self, text: str, used: int = 0) -> str:
-        """Return text, cut to what is left of a line of which some characters are used."""
+        """Return text, cut to the rest of a line of which some characters are used."""
         if self.width is None or used + len(text) <= self.width:
             return text
         room = max(self.width - used, 0)
@@ -58,7 +60,7 @@ class Screen:
         return text[: room - len(mark)] + mark if room > len(mark) else text[:room]
 
     def wrap(self, text: str) -> list[str]:
-        """Return text in as many lines as it takes."""
+        """Return text in as many lines as it needs."""
         return [text] if self.width is None else textwrap.wrap(text, max(self.width, 8))
 
     def bar(self, length: float, marks: Iterable[int] = (), ticks: int = 0) -> str:
@@ -78,7 +80,7 @@ class Screen:
         return _EIGHTHS[8] * (eighths // 8) + part
 
 
-# What is written into files and pipes.
+# The screen for files and pipes.
 PLAIN = Screen()
 
 _NUMBER = re.compile(r"-?[\d.]+|-|")
@@ -93,10 +95,11 @@ class Cell:
 
 
 def columns(screen: Screen, head: Sequence[str], rows: Sequence[Sequence[str | Cell]]) -> list[str]:
-    """Return the lines of a table: numbers to the right, the last column cut to the width."""
+    """Return the lines of a table: numbers are aligned to the right, the last column is cut to the
+    width."""
     cells = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
     lines = [[Cell(name, "heading") for name in head], *cells]
-    # Rows that are shorter, such as notes, do not widen their last column.
+    # Shorter rows, such as notes, do not widen their last column.
     widths = [
         max(len(cell.text) for cell in column) for column in zip_longest(*lines, fillvalue=Cell(""))
     ]

@@ -1,4 +1,4 @@
-"""The source lines of an inspection, as far as its companion has them."""
+"""The source lines of an inspection, if its companion has them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The views of an inspection by name: what each shows, and what they all begin and end with."""
+"""The views of an inspection by name, with the beginning and the end that all of them share."""
 
 from __future__ import annotations
 
@@ -84,12 +84,12 @@ def _indented(sentence: str, screen: Screen) -> list[str]:
 
 _MOST_ROWS = 64
 _LONGEST_BAR, _SHORTEST_BAR = 40, 10
-# What stands before a bar: address and number.
+# The width of the address and the number before a bar.
 _MARGIN = 16
 
 
 def pressure_view(inspection: KernelFacts, screen: Screen) -> list[str]:
-    """Return a bar for each instruction, or for the most of several where there are many."""
+    """Return a bar for each instruction, or if there are many, for the maximum of several."""
     if not inspection.instructions:
         return []
     most = max(inspection.peak.vgprs, 1)
@@ -111,7 +111,8 @@ def pressure_view(inspection: KernelFacts, screen: Screen) -> list[str]:
 
 
 def _bar_length(screen: Screen) -> int:
-    """Return the length of the longest bar: about a third of a line, that text has room beside."""
+    """Return the length of the longest bar: about a third of a line, so that there is space for
+    text."""
     third = _LONGEST_BAR if screen.width is None else (screen.width - _MARGIN) // 3
     return min(max(third, _SHORTEST_BAR), _LONGEST_BAR)
 
@@ -129,7 +130,7 @@ def _notes(
     screen: Screen,
     is_new: bool,
 ) -> str:
-    """Return what stands behind a bar: loops, the instruction, and the source where it changes."""
+    """Return the text after a bar: loops, the instruction, and the source line where it changes."""
     loop = ("┃" if screen.unicode else ":") * highest.loop_depth
     what = highest.text if len(group) == 1 else f"{len(group)} instructions"
     source = (place_text(highest.place), source_line(inspection, highest.file, highest.line))
@@ -205,8 +206,8 @@ def occupancy_view(inspection: KernelFacts, screen: Screen) -> list[str]:
 
 
 def waits_view(inspection: KernelFacts, screen: Screen) -> list[str]:
-    """Return the waits in the order of their addresses, and how far before them what they wait for
-    was issued."""
+    """Return the waits by address, and for each the instructions that it waits for, with how far
+    before it they were issued."""
     order = {item.address: number for number, item in enumerate(inspection.instructions)}
     waits = [item for item in inspection.instructions if item.unit == "wait" or item.waits_for]
     text: list[str] = []
@@ -296,7 +297,7 @@ def _lanes(access: AccessFacts) -> str:
     return f"{access.lane_stride} bytes apart"
 
 
-# Source lines with what each became: instructions by unit, and registers at the peak.
+# Source lines with what each became: instructions by unit, and live registers at the peak.
 
 _SHORT = {"transcendental": "trans", "scalar memory": "smem", "vector memory": "vmem"}
 
@@ -339,7 +340,7 @@ VIEWS: Mapping[str, Callable[[KernelFacts, Screen], list[str]]] = {
     "asm": listing_view,
 }
 
-# The views that would say the names of values.
+# The views that would show the names of values.
 _NAMES_VALUES = ("pressure",)
 
 
@@ -357,7 +358,7 @@ def view(inspection: KernelFacts, name: str, screen: Screen = PLAIN) -> str:
 
 
 def summary(inspection: KernelFacts, screen: Screen) -> list[str]:
-    """Return what the kernel is and what it takes."""
+    """Return what the kernel is and what it needs."""
     i = inspection
     sizes = [
         f"{i.vgprs} VGPRs",

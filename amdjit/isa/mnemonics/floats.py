@@ -10,13 +10,14 @@ from amdjit.isa.traits import FloatMode, Traits
 _ROUNDED = "add|sub|subrev|mul|fma|fmac|fmaak|fmamk|fract|ldexp|div_fmas"
 _SINGLE = re.compile(
     rf"[vs]_(?:({_ROUNDED})_f32|cvt_f32_[iu]32|(mul|fma|fmac)_dx9_zero_f32"
-    r"|fma_mix_f32|fma_mix(lo|hi)_f16)"
+    r"|fma_mix_f32|fma_mix(lo|hi)_f16|cvt_f32_f64|cvt_pk(accum)?_u8_f32|cubema_f32)"
 )
-# v_cvt_f32_f64 rounds in the mode of its source (LLVM, SIModeRegister.cpp).
+# v_cvt_f32_f64 is above: it rounds in the mode of its result (measured on a gfx1201), although
+# LLVM's SIModeRegister.cpp sets that of its source.
 _WIDE = re.compile(
-    rf"[vs]_(?:({_ROUNDED})_f(16|64)|pk_(add|mul|fma|fmac)_f16|cvt_f16_(f32|[iu]16)|cvt_f32_f64)"
+    rf"[vs]_(?:({_ROUNDED})_f(16|64)|pk_(add|mul|fma|fmac)_f16|cvt_f16_(f32|[iu]16))"
 )
-_PICKS = re.compile(r"_(min|max|med3)")
+_PICKS = re.compile(r"_(min|max|med3|cube[st]c)")
 
 
 def with_float_traits(base: Traits, name: str) -> Traits:

@@ -40,8 +40,9 @@ def with_timing(traits: Traits) -> Traits:
 def _timing(traits: Traits) -> Timing:
     name = traits.operation
     if traits.matrix is not None:
-        is_wide = traits.matrix.a in ("f16", "bf16")
-        return Timing.MATRIX_WIDE if is_wide else Timing.MATRIX_NARROW
+        return _MATRICES.get(traits.matrix.a, Timing.MATRIX_NARROW)
+    if traits.block_product is not None:
+        return Timing.MATRIX_BLOCKS
     if _IMMEDIATE.fullmatch(name):
         return Timing.IMMEDIATE
     if traits.unit.is_memory or traits.unit is Unit.LDS_DIRECT:
@@ -49,6 +50,10 @@ def _timing(traits: Traits) -> Timing:
     return _scalar(traits, name) if traits.unit is Unit.SALU else _vector(traits, name)
 
 
+_MATRICES: Mapping[str, Timing] = {
+    **dict.fromkeys(("f16", "bf16"), Timing.MATRIX_WIDE),
+    "iu4": Timing.MATRIX_FOUR_BITS,
+}
 _MEMORY: Mapping[Unit, Timing] = {
     Unit.SCALAR_MEMORY: Timing.SCALAR_MEMORY,
     Unit.VECTOR_MEMORY: Timing.VECTOR_MEMORY,

@@ -1,1 +1,1 @@
-"""Numba's modules about CUDA's driver, with the names that programs import from them."""
+"""Numba's modules for CUDA's driver, with the names that programs import from them."""

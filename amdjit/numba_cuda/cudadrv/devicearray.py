@@ -1,4 +1,4 @@
-"""Numba's `cudadrv.devicearray`: the class of device arrays, and what asks for it."""
+"""Numba's `cudadrv.devicearray`: the class of device arrays, and functions that recognise them."""
 
 from amdjit.numba_cuda.arrays import DeviceNDArray as DeviceNDArray
 from amdjit.numba_cuda.arrays import DeviceRecord as DeviceRecord

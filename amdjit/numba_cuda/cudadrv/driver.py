@@ -1,4 +1,5 @@
-"""Numba's `cudadrv.driver`: its exceptions, and what programs ask of devices and events."""
+"""Numba's `cudadrv.driver`: its exceptions, and functions about devices and events that programs
+call."""
 
 from amdjit.numba_cuda.cudadrv.error import *  # noqa: F403
 from amdjit.numba_cuda.device_facts import CudaDevice as Device

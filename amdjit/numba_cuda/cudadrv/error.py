@@ -1,4 +1,4 @@
-"""Numba's exceptions of the driver, for `except` clauses: what amdjit raises in these cases."""
+"""Numba's driver exceptions for `except` clauses: the errors that amdjit raises in these cases."""
 
 from amdjit.diagnostics import AmdjitError, BackendError, KernelFault
 
@@ -9,11 +9,11 @@ KernelRuntimeError = KernelFault
 
 
 class CudaSupportError(ImportError):
-    """There is no device: never raised, because there is an emulator."""
+    """There is no device. It is never raised, because there is an emulator."""
 
 
 class NvvmSupportError(ImportError):
-    """There is no compiler: never raised, because LLVM comes with amdjit."""
+    """There is no compiler. It is never raised, because LLVM comes with amdjit."""
 
 
 __all__ = [

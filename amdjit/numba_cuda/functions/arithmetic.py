@@ -26,13 +26,13 @@ def selp(condition, a, b):
 
 @device_function
 def literal_unroll(items):
-    """Return the items of a tuple: a loop over a tuple is unrolled in any case."""
+    """Return the items of a tuple. A loop over a tuple is unrolled in any case."""
     return items
 
 
 @device_function
 def nanosleep(nanoseconds):
-    """Sleep for about this time, at least 64 clocks."""
+    """Sleep for about this time, and for at least 64 clocks."""
     for _ in range(nanoseconds // 64 + 1):
         sync.sleep(2)
 

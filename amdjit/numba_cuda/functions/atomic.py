@@ -1,7 +1,7 @@
 """Numba's `cuda.atomic`.
 
-As with Numba, the value is converted to the array's type, and `max` and `min` leave an element
-that is NaN as it is and ignore a value that is NaN.
+As in Numba, the value is converted to the array's type, and `max` and `min` do not change an
+element that is NaN and ignore a value that is NaN.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def compare_and_swap(array, old, value):
 
 @device_function
 def _replaced(array, index, value, is_greater):
-    """Write a float that is beyond the element, in a loop of compare-and-swap; return the old
+    """Write a float that is beyond the element, in a compare-and-swap loop; return the old
     value."""
     old = atomic.load(array, index)
     pending = True

@@ -1,9 +1,9 @@
 """Numba's `cuda.bf16`: functions of bf16, most of them rows of `halves`. Conversions are in
 `bf16_conversions`.
 
-All are rounded once: sums, products and quotients, and the functions of one number for each of the
-65,536 numbers. Source for NaN, saturation and the results' types: CUDA Math API, "Bfloat16
-Precision Intrinsics".
+All results are rounded once: sums, products and quotients, and the functions of one number for each
+of the 65,536 numbers. The CUDA Math API, "Bfloat16 Precision Intrinsics", defines NaN, saturation
+and the types of results.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ _MADE |= {
         ("hltu", "hge", "<"),
     )
 }
-# Arithmetic that no compiler may fuse, which holds for all of amdjit's.
+# Arithmetic that compilers must not fuse. amdjit fuses none.
 _MADE |= {f"{name}_rn": _MADE[name] for name in ("hadd", "hsub", "hmul")}
 _MADE["htanh_approx"] = _MADE["htanh"]
 globals().update(_MADE)

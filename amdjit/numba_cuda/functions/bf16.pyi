@@ -2,9 +2,9 @@
 """Numba's `cuda.bf16`: functions of bf16, most of them rows of `halves`. Conversions are in
 `bf16_conversions`.
 
-All are rounded once: sums, products and quotients, and the functions of one number for each of the
-65,536 numbers. Source for NaN, saturation and the results' types: CUDA Math API, "Bfloat16
-Precision Intrinsics"."""
+All results are rounded once: sums, products and quotients, and the functions of one number for each
+of the 65,536 numbers. The CUDA Math API, "Bfloat16 Precision Intrinsics", defines NaN, saturation
+and the types of results."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
 """Conversions of Numba's `cuda.bf16`: from and to floats and integers, rounded as the name says.
 
-`_rn` rounds to the nearest, of two to the even one, `_rz` toward zero, `_rd` down and `_ru` up. An
-integer beyond the limits of its type becomes the nearest limit, and NaN becomes 0.
+`_rn` rounds to the nearest even, `_rz` toward zero, `_rd` down and `_ru` up. A result beyond the
+limits of an integer type becomes the nearest limit, and NaN becomes 0.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def float64_to_bfloat16(a):
 
 @device_function
 def _cut(a, outward):
-    """Return an f32 without the bits that bf16 does not have, or with outward the next bf16 away
+    """Return an f32 without the bits that bf16 does not have, or if `outward`, the next bf16 away
     from zero."""
     bits = _bitcast(a, u32)
     cut = bits & u32(_HIGH)
@@ -76,8 +76,8 @@ float32_to_bfloat16 = float32_to_bfloat16_rn
 
 @device_function
 def _odd_f32(magnitude):
-    """Return an unsigned integer as an f32 that every way of rounding takes to the same bf16 as the
-    integer: of more than 24 bits, the last place tells whether any bit beyond it is 1."""
+    """Return an f32 that every rounding mode rounds to the same bf16 as the unsigned integer. If
+    the integer has more than 24 bits, the last bit of the f32 says whether any lower bit is 1."""
     bits = clz(type(magnitude)(0))
     shift = max(i32(bits) - i32(24) - i32(clz(magnitude)), i32(0))
     kept = magnitude >> type(magnitude)(shift)
@@ -138,7 +138,7 @@ def _from_integer(kind: Scalar, rounded: DeviceFunction) -> Callable[..., Any]:
     return convert
 
 
-# For each way of rounding: to integers, to bf16, and its words.
+# For each rounding mode: the function to integers, the function to bf16, and the words for it.
 _WAYS: Mapping[str, tuple[Callable[..., Any], DeviceFunction, str]] = {
     "rn": (np.rint, float32_to_bfloat16_rn, "the nearest {}, of two the even one"),
     "rz": (np.trunc, float32_to_bfloat16_rz, "the next {} toward zero"),
@@ -152,7 +152,7 @@ _INTEGERS = {
 
 
 def _conversions() -> Iterator[DeviceFunction]:
-    """Yield the conversions between bf16 and integers. Those of 8 bits are toward zero only."""
+    """Yield the conversions between bf16 and integers. Those to 8 bits only round toward zero."""
     for integer, kind in _INTEGERS.items():
         for way, (to_integer, to_bf16, words) in _WAYS.items():
             if kind.bits > 8 or way == "rz":

@@ -12,10 +12,10 @@ __all__ = ["generalised"]
 
 @no_type_check
 def generalised(function: Const, are_values: Const, arrays):
-    """Call a function for each index of the first axis of arrays, by a work-item each.
+    """Call a function for each index of the first axis of the arrays, in one work-item each.
 
-    are_values: for each array, whether the function takes `array[i]`; else it takes an array of
-    that element.
+    are_values: for each array, whether the function takes `array[i]` as a value; otherwise it takes
+    an array of that element.
     """
     i = grid(1)
     if i < arrays[-1].shape[0]:

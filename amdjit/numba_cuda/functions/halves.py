@@ -1,8 +1,8 @@
-"""What makes the functions of 16-bit floats: rows of a name, an operation and a sentence.
+"""Makes the functions of 16-bit floats from rows of a name, an operation and a sentence.
 
-`COMMON` are those that `bf16` and `fp16` share. Each maker returns a device function of the module
-that asks for it, so that the function has the name, the docstring and the pickled form of one that
-is written there. Their declarations for editors and type checkers are generated (`docs/generate.py`
+`COMMON` has those that `bf16` and `fp16` share. Each maker returns a device function of the module
+that asks for it, so the function has the name, the docstring and the pickled form of one that is
+written there. Their declarations for editors and type checkers are generated (`docs/generate.py`
 writes `bf16.pyi`, `fp16.pyi` and `bf16_conversions.pyi`).
 """
 
@@ -25,14 +25,14 @@ Rows = Mapping[str, tuple[Callable[[Scalar], Callable[..., Any]], str]]
 
 
 def made(module: str, name: str, function: Callable[..., Any], text: str) -> DeviceFunction:
-    """Return the device function of a module that computes what a function says."""
+    """Return the device function of a module that computes what a Python function says."""
     function.__module__, function.__name__, function.__qualname__ = module, name, name
     function.__doc__ = text
     return device_function(function)
 
 
 def of_one(operation: Callable[..., Any]) -> Callable[[Scalar], Callable[..., Any]]:
-    """Return what makes the function of one number that an operation of its type computes."""
+    """Return a maker of functions of one number, which an operation of its type computes."""
 
     def make(kind: Scalar) -> Callable[..., Any]:
         def function(a):
@@ -44,7 +44,7 @@ def of_one(operation: Callable[..., Any]) -> Callable[[Scalar], Callable[..., An
 
 
 def of_one_in_f32(operation: Callable[..., Any]) -> Callable[[Scalar], Callable[..., Any]]:
-    """Return what makes the function of one number that is computed as f32 and rounded."""
+    """Return a maker of functions of one number, which is computed in f32 and rounded."""
 
     def make(kind: Scalar) -> Callable[..., Any]:
         def function(a):
@@ -56,7 +56,7 @@ def of_one_in_f32(operation: Callable[..., Any]) -> Callable[[Scalar], Callable[
 
 
 def of_two(operation: Callable[..., Any]) -> Callable[[Scalar], Callable[..., Any]]:
-    """Return what makes the function of two numbers that an operation of their type computes."""
+    """Return a maker of functions of two numbers, which an operation of their type computes."""
 
     def make(kind: Scalar) -> Callable[..., Any]:
         def function(a, b):
@@ -110,7 +110,7 @@ COMMON: Rows = {
     "hrcp": (_reciprocal, "Return 1 / a."),
     "hrsqrt": (_reciprocal_root, "Return 1 / sqrt(a)."),
 }
-# Functions that bf16 has of its own, and f16 computes as f32.
+# Functions for which bf16 has operations of its own, and which f16 computes in f32.
 ELEMENTARY: Mapping[str, tuple[Callable[..., Any], str]] = {
     "hsin": (math.sin, "Return the sine."),
     "hcos": (math.cos, "Return the cosine."),

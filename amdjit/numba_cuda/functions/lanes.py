@@ -1,10 +1,10 @@
-"""Numba's functions of a warp, on a wave: of 32 lanes, or of 64 with masks of 64 bits.
+"""Numba's functions of a warp, on waves of 32 lanes, or of 64 lanes with 64-bit masks.
 
-CUDA's masks name the lanes that take part, which must then all arrive. A wave's lanes run together,
-so the lanes that take part here are the active ones; a mask with fewer lanes leaves out the others'
-votes. A lane of the mask that is not active is a failed assertion, except for the usual mask of all
-lanes, with which programs also run blocks of less than a warp. In a wave of 64 lanes, 0xFFFFFFFF
-as a constant is that mask, too, since programs for CUDA know no other.
+CUDA's masks name the lanes that take part, all of which must then arrive. A wave's lanes run
+together, so here the active lanes take part; the votes of lanes that a mask leaves out do not
+count. If a lane of the mask is not active, an assertion fails, except for the usual mask of all
+lanes, with which programs also run blocks of less than a warp. In a wave of 64 lanes, the constant
+0xFFFFFFFF also means all lanes, since programs for CUDA know no other mask.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _shown(value: Any) -> str:
 
 @compile_time
 def _vote(compilation: Compilation, predicate: Any) -> None:
-    """Raise `Refused` for what does not vote."""
+    """Raise `Refused` for values that are not votes."""
     if not (_is_integer(predicate) or isinstance(predicate, bool) or predicate is boolean):
         raise Refused(
             f"Predicate must be an integer or boolean, not {_shown(predicate)}",
@@ -63,7 +63,8 @@ def _vote(compilation: Compilation, predicate: Any) -> None:
 
 @compile_time
 def _names_all(compilation: Compilation, mask: Any) -> bool:
-    """Return whether a mask is known to name all lanes. Refused for what is no mask."""
+    """Return whether a mask is known to name all lanes. It raises Refused for anything but a
+    mask."""
     if not _is_integer(mask):
         raise Refused(
             f"Mask type must be an integer, not {_shown(mask)}", "write one such as 0xFFFFFFFF"
@@ -79,13 +80,13 @@ def _mask_type(compilation: Compilation) -> Scalar:
 
 @compile_time
 def _vote_type(compilation: Compilation) -> Scalar:
-    """Return the type of the lanes that Numba's functions return: it is signed."""
+    """Return the type of the lane masks that Numba's functions return, which is signed."""
     return i32 if compilation.wave_size == 32 else i64
 
 
 @device_function
 def _voted(predicate):
-    """Return one bit per active lane where the predicate is true."""
+    """Return one bit for each active lane, set if the predicate is true."""
     return _mask_type()(wave.ballot64(bool(predicate)))
 
 
@@ -96,7 +97,7 @@ def _all_lanes():
 
 @device_function
 def _lanes_of(mask):
-    """Return the mask's lanes; fail where one that exists is not here."""
+    """Return the mask's lanes; fail if one of them exists and is not active."""
     if _names_all(mask):
         return _all_lanes()
     lanes, size = _mask_type()(mask), u32(wavefront_size)
@@ -139,7 +140,7 @@ def shfl_xor_sync(mask, value, lane_mask):
 
 @device_function
 def ballot_sync(mask, predicate):
-    """Return one bit per lane of the mask, set where the predicate is true."""
+    """Return one bit for each lane of the mask, set if the predicate is true."""
     _vote(predicate)
     return _vote_type()(_voted(predicate) & _lanes_of(mask))
 
@@ -182,13 +183,13 @@ def match_all_sync(mask, value):
 
 @device_function
 def activemask():
-    """Return one bit per lane that is active."""
+    """Return one bit for each lane, set if it is active."""
     return _voted(True)
 
 
 @device_function
 def lanemask_lt():
-    """Return one bit per lane below this one."""
+    """Return one bit for each lane, set if it is below this one."""
     return _mask_type()((u64(1) << u64(lane_id())) - u64(1))
 
 

@@ -1,6 +1,6 @@
 """Numba's `cuda.libdevice`: NVIDIA's functions that have counterparts.
 
-`sin` takes and returns an f64, `sinf` an f32, as there.
+As in libdevice, `sin` takes and returns an f64, `sinf` an f32.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _of_others(kind: Scalar) -> dict[str, DeviceFunction]:
 
 @device_function
 def sad(x, y, z):
-    """Return the distance of two i32, added to a u32."""
+    """Return the absolute difference of two i32, added to a u32."""
     return u32(abs(i32(x) - i32(y))) + u32(z)
 
 
@@ -138,7 +138,7 @@ functions = MappingProxyType(_functions())
 
 
 def __getattr__(name: str) -> DeviceFunction:
-    """Return a function; AttributeError for those without a counterpart."""
+    """Return a function; AttributeError if it has no counterpart."""
     if name not in functions:
         raise AttributeError(
             f"libdevice has no {name!r} here: use Python's math, or declare LLVM's function by "

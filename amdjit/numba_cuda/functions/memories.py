@@ -14,13 +14,14 @@ __all__ = ["const", "local", "shared"]
 
 @compile_time
 def _is_dynamic(compilation: Compilation, shape: Any) -> bool:
-    """Whether a shape is that of the LDS that the launch adds; types stand for unknown extents."""
+    """Whether a shape means the LDS that the launch adds. The extents may be types of unknown
+    values."""
     return (isinstance(shape, int) and shape == 0) or shape == (0,)
 
 
 @device_function
 def _shared_array(shape, dtype, alignment=None):
-    """Return an array in LDS; of shape 0, the LDS that the launch adds."""
+    """Return an array in LDS; for the shape 0, the LDS that the launch adds."""
     if _is_dynamic(shape):
         return lds.shared.dynamic(dtype)
     if alignment is None:

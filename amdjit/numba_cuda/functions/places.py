@@ -1,4 +1,4 @@
-"""Where a work-item stands, barriers and fences: amdjit's own, which have Numba's names."""
+"""The positions of work-items, barriers and fences: amdjit's own, which have Numba's names."""
 
 from amdjit.intrinsics.sync import (
     syncthreads,

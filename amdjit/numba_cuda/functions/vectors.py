@@ -1,8 +1,8 @@
 """CUDA's short vectors as Numba has them: `float32x4(x, y, z, w)`, also `float4`.
 
-They are named tuples of numbers: `v.x` reads a component, and a vector is made of numbers and
-shorter vectors that have as many components together. amdjit's own `f32x4` has operators and wide
-loads and stores besides.
+They are named tuples of numbers: `v.x` reads a component, and a vector is made from numbers and
+shorter vectors with the right number of components in total. amdjit's own `f32x4` also has
+operators and wide loads and stores.
 """
 
 from __future__ import annotations
@@ -35,13 +35,14 @@ _ALIASES = {
 
 @dataclass(frozen=True)
 class VectorType:
-    """A vector type. user_facing_object: what makes one in a kernel."""
+    """A vector type."""
 
     name: str
     base_type: Any
     num_elements: int
     aliases: tuple[str, ...]
     user_facing_object: DeviceFunction
+    """The function that makes vectors in a kernel."""
 
 
 @device_function
@@ -51,9 +52,10 @@ def _components(value):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class VectorMaker(DeviceFunction):
-    """Makes vectors of a type in a kernel. aliases: the other names of the type."""
+    """The function that makes vectors of a type in a kernel."""
 
     aliases: tuple[str, ...] = ()
+    """The other names of the type."""
 
 
 def _maker(record: Any, number: Any, count: int, aliases: tuple[str, ...]) -> DeviceFunction:
@@ -90,7 +92,7 @@ vector_types = _types()
 
 
 def constructor(name: str) -> DeviceFunction | None:
-    """Return what makes vectors of this name or alias, None if there are none."""
+    """Return the function that makes vectors of this name or alias; None if there is none."""
     for each in vector_types.values():
         if name == each.name or name in each.aliases:
             return each.user_facing_object

@@ -36,13 +36,14 @@ _MODULES = (
     timing,
 )
 _PACKAGE = Path(__file__).parents[2]
-# What the programs that run on a GPU are written with.
+# The packages that programs which run on a GPU are written with.
 _SOURCES = ("probe/corpus", "probe/machine_code", "probe/timing", "isa/encoding")
 
 
 def batches(target: Target) -> tuple[Batch, ...]:
-    """Return the batches for a processor, in the order in which they run: of one that is not
-    emulated, which nothing can be compared with, the measurements only."""
+    """Return the batches for a processor, in the order in which they run. For a processor that is
+    not emulated, these are only the measurements, because there is nothing to compare results
+    with."""
     modules = _MODULES if target.is_emulated else (timing,)
     found = [batch for module in modules for batch in module.batches(target)]
     order = list(Group)

@@ -1,18 +1,22 @@
 """Approximate instructions and conversions over all inputs of 16 bits and less, and over dense
-samples of f32 and f64. The file keeps the results themselves."""
+samples of f32 and f64, of which the file keeps the results themselves; and approximate instructions
+over whole domains of f32, of which it keeps digests."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 import amdjit
+from amdjit.intrinsics.models import vector_arithmetic
 from amdjit.probe.case import Batch, Case, Group, Results
 from amdjit.probe.machine_code import Program, s, v
 from amdjit.target import Target
@@ -59,8 +63,9 @@ _TABLE: dict[str, tuple[Function, ...]] = {
         Function(f"v_{name}_f32", "dense f32", "f32") for name in ("sin", "cos", "tanh")
     ),
     "f64": tuple(
-        Function(f"v_{name}_f64", "some f64", "f64", words=(2, 2))
+        Function(f"v_{name}_f64", sample, "f64", words=(2, 2))
         for name in ("rcp", "rsq", "sqrt")
+        for sample in ("some f64", "dense f64")
     ),
     "scalar": tuple(
         Function(f"v_s_{name}_{kind}", f"few {kind}", kind, scalar=True)
@@ -125,9 +130,50 @@ _TABLE: dict[str, tuple[Function, ...]] = {
 _QUICK = "f16"
 
 
+@dataclass(frozen=True)
+class Domain:
+    """Numbers that are all tried."""
+
+    name: str
+    count: int
+    bits: Callable[[Words], Words]
+    """From their place to their bits."""
+
+
+def _from(first: int) -> Callable[[Words], Words]:
+    return lambda places: places + np.uint32(first)
+
+
+def _fractions(sign: int) -> Callable[[Words], Words]:
+    return lambda places: (places * 2.0**-24).astype(np.float32).view(np.uint32) | np.uint32(sign)
+
+
+_MANTISSAS = Domain("all of [1, 2)", 1 << 23, _from(0x3F800000))
+_SQUARES = Domain("all of [1, 4)", 1 << 24, _from(0x3F800000))
+_AROUND_ONE = Domain("all of [1/2, 2)", 1 << 24, _from(0x3F000000))
+_UNIT = Domain("all multiples of 2**-24 in [0, 1)", 1 << 24, _fractions(0))
+_NEGATIVE = Domain("all multiples of 2**-24 in (-1, -0]", 1 << 24, _fractions(1 << 31))
+_WHOLE: dict[str, tuple[tuple[str, Domain], ...]] = {
+    "whole rcp rsq sqrt": (
+        ("v_rcp_f32", _MANTISSAS), ("v_rsq_f32", _SQUARES), ("v_sqrt_f32", _SQUARES),
+    ),
+    "whole exp log": (("v_exp_f32", _UNIT), ("v_exp_f32", _NEGATIVE), ("v_log_f32", _AROUND_ONE)),
+    "whole sin cos": (("v_sin_f32", _UNIT), ("v_cos_f32", _UNIT)),
+}  # fmt: skip
+# Numbers of a launch, and of a digest.
+_PART, _CHUNK = 1 << 20, 1 << 10
+
+
 def batches(target: Target) -> tuple[Batch, ...]:
-    """Return the batches of approximate instructions, one for each part of the table."""
-    return tuple(
+    """Return the batches of approximate instructions, one for each part of the tables."""
+    whole = tuple(
+        Batch(
+            f"approximate/{part}", Group.APPROXIMATE, seconds=180.0,
+            cases=partial(_whole_cases, part), expected=5.0,
+        )
+        for part in _WHOLE
+    )  # fmt: skip
+    return whole + tuple(
         Batch(
             f"approximate/{part}", Group.APPROXIMATE, seconds=180.0, is_quick=part == _QUICK,
             cases=partial(_cases, part), expected=3.0 if part == _QUICK else 5.0,
@@ -135,6 +181,42 @@ def batches(target: Target) -> tuple[Batch, ...]:
         for part in _TABLE
         if part != "scalar" or target.isa[0] >= 12
     )  # fmt: skip
+
+
+def _whole_cases(part: str, target: Target) -> Iterator[Case]:
+    for mnemonic, domain in _WHOLE[part]:
+        yield Case(
+            f"{mnemonic}, {domain.name}",
+            mnemonic,
+            partial(_digests, Function(mnemonic, "", "u32"), domain, target),
+            partial(_chunk, domain),
+            _certainty(mnemonic, target),
+            keeps=True,
+        )
+
+
+def _certainty(mnemonic: str, target: Target) -> str:
+    """How well its results are known: see `arithmetic.certainty`."""
+    with suppress(ValueError):
+        return vector_arithmetic.certainty(mnemonic, target.name)
+    return "documented"
+
+
+def _digests(function: Function, domain: Domain, target: Target) -> Results:
+    """Return a digest of each chunk of the results."""
+    places = np.arange(domain.count, dtype=np.uint32)
+    found = [
+        xxhash.xxh3_64_intdigest(chunk.tobytes())
+        for part in np.split(places, domain.count // _PART)
+        for chunk in _applied(function, [domain.bits(part)[None]], target).reshape(-1, _CHUNK)
+    ]
+    return (np.array(found, np.uint64),)
+
+
+def _chunk(domain: Domain, result: int, element: int) -> str:
+    places = np.array([element * _CHUNK, element * _CHUNK + _CHUNK - 1], np.uint32)
+    first, last = domain.bits(places)
+    return f"a digest of the results for {first:#x} to {last:#x}"
 
 
 def _cases(part: str, target: Target) -> Iterator[Case]:
@@ -146,12 +228,18 @@ def _cases(part: str, target: Target) -> Iterator[Case]:
                 function.mnemonic,
                 partial(_run, function, target),
                 partial(_inputs, function),
+                _certainty(function.mnemonic, target),
                 keeps=True,
             )
 
 
 def _run(function: Function, target: Target) -> Results:
     sources = [_sample(function, which) for which in range(2 if function.second else 1)]
+    return (_applied(function, sources, target),)
+
+
+def _applied(function: Function, sources: list[Words], target: Target) -> NDArray[Any]:
+    """Return what an instruction returns for sources, which have a row for each dword."""
     count, size = sources[0].shape[1], 64 if function.scalar else _GROUP
     groups = count if function.scalar else -(-count // size)
     row = count if function.scalar else groups * size
@@ -162,7 +250,7 @@ def _run(function: Function, target: Target) -> Results:
     kernel[groups, size](amdjit.to_device(given.reshape(-1)), results)
     found = results.copy_to_host().reshape(function.words[1], -1)
     kept = found[:, ::size] if function.scalar else found[:, :count]
-    return (_typed(kept, function.result),)
+    return _typed(kept, function.result)
 
 
 def _typed(words: Words, result: str) -> NDArray[Any]:
@@ -266,6 +354,13 @@ def _some_doubles(random: np.random.Generator) -> Words:
     return np.stack([np.concatenate([low, lows, 0 * lows]), np.concatenate([high, more, more])])
 
 
+def _dense_doubles(random: np.random.Generator) -> Words:
+    """Return evenly spread f64 of [1, 4), as two dwords: their results show the segments and the
+    coefficients by which the bits are made."""
+    high = np.arange(1 << 17, dtype=np.uint32) * np.uint32(1 << 4) + np.uint32(0x3FF00000)
+    return np.stack([random.integers(0, 1 << 32, high.size, dtype=np.uint32), high])
+
+
 def _any_words(random: np.random.Generator) -> Words:
     edges = np.array([0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF], np.uint32)
     shifted = np.uint32(1) << np.arange(32, dtype=np.uint32)
@@ -277,7 +372,7 @@ def _any_words(random: np.random.Generator) -> Words:
 _SAMPLES = {
     "all f16": _all_halves, "all bytes": _all_bytes, "dense f32": _dense_floats,
     "some f32": _some_floats, "few f32": _few_floats, "few f16": _few_halves,
-    "some f64": _some_doubles, "any u32": _any_words,
+    "some f64": _some_doubles, "dense f64": _dense_doubles, "any u32": _any_words,
 }  # fmt: skip
 
 

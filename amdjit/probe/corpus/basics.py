@@ -1,4 +1,5 @@
-"""The first batch: kernels so plain that a device which fails them needs no further questions."""
+"""The first batch: kernels so simple that a device which fails them need not be asked anything
+else."""
 
 from __future__ import annotations
 
@@ -50,7 +51,7 @@ def tiny() -> bool:
 
 
 def batches(target: Target) -> tuple[Batch, ...]:
-    """Return the one batch of this module."""
+    """Return the only batch of this module."""
     return (Batch("examples/basics", Group.EXAMPLES, 60, True, _cases, expected=2.0),)
 
 

@@ -1,5 +1,5 @@
-"""The examples: each checks itself against NumPy, and what it compared is compared bit by bit with
-the emulator's, too."""
+"""The examples. Each checks itself against NumPy; the arrays that it compares are also compared bit
+by bit with the emulator's."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _QUICK = ("vector_add", "saxpy", "reduction", "transpose_shuffle", "simple_hgemm
 
 
 def batches(target: Target) -> tuple[Batch, ...]:
-    """Return the batches of examples: those that take long have one each."""
+    """Return the batches of the examples. Each example that takes long has a batch of its own."""
     here = [name for name, need in EXAMPLES.items() if need is None or need in target.features]
     others = [name for name in here if name not in _SLOW and name not in _QUICK]
     quick = [name for name in here if name in _QUICK]
@@ -76,7 +76,7 @@ def _cases(names: list[str], target: Target) -> Iterator[Case]:
 
 
 def _run(name: str) -> Results:
-    """Run an example; its CheckError says in which way it differs from NumPy."""
+    """Run an example. Its CheckError says how it differs from NumPy."""
     outcome = _MODULES[name].main()
     reports = outcome if isinstance(outcome, list) else [outcome]
     return tuple(np.atleast_1d(report.result) for report in reports)

@@ -1,7 +1,7 @@
 """Kernels written instruction by instruction: `isa/encoding` writes the bits, without an assembler.
 
-`Program` is what others use, with the waits that no compiler inserts here. `kernel_object` makes
-the code object.
+Other modules use `Program`, which also inserts the waits, since no compiler does. `kernel_object`
+makes the code object.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A kernel's machine code to a code object, as an assembler and a linker make it.
+"""Makes a code object from a kernel's machine code, as an assembler and a linker would.
 
 Sources: LLVM AMDGPU guide, "Code Object", "Kernel Descriptor" and "Code Object V5 Metadata".
 """
@@ -29,7 +29,7 @@ _FUNCTION, _OBJECT = 0x12, 0x11
 _PROTECTED = 3
 _NOTE_TYPE = 32
 _CODE_END, _NOP = bytes.fromhex("00009fbf"), bytes.fromhex("000080bf")
-# SGPRs of gfx9: the unit of allocation; VCC, FLAT_SCRATCH and XNACK_MASK lie above the others.
+# gfx9 allocates SGPRs in these units; VCC, FLAT_SCRATCH and XNACK_MASK are above the others.
 _GRANULE, _SPECIAL_SGPRS = 16, 6
 
 
@@ -38,19 +38,19 @@ class Mode:
     """The MODE register at the start of a wave."""
 
     rounding_32: int = 0
-    """Of f32: 0 to the nearest even, 1 up, 2 down, 3 towards zero."""
+    """How f32 is rounded: 0 to the nearest even, 1 up, 2 down, 3 towards zero."""
     rounding_16_64: int = 0
-    """Of f16 and f64, likewise."""
+    """How f16 and f64 are rounded, in the same numbers."""
     denormals_32: int = 3
-    """Of f32: bit 0 keeps denormal sources, bit 1 denormal results."""
+    """For f32, bit 0 preserves denormal sources, bit 1 denormal results."""
     denormals_16_64: int = 3
-    """Of f16 and f64, likewise."""
+    """The same bits for f16 and f64."""
     overflow: bool = False
     """Whether f16 results are clamped to the largest number (FP16_OVFL)."""
     ieee: bool = True
     """IEEE mode, on processors that have it (not gfx12)."""
     dx10_clamp: bool = True
-    """Whether clamps make NaN 0, on processors that have it (not gfx12)."""
+    """Whether clamping turns NaN into 0, on processors that have this bit (not gfx12)."""
 
     @property
     def bits(self) -> int:
@@ -89,12 +89,12 @@ def _is_gfx9(target: Target) -> bool:
 
 
 def has_unified_vgprs(target: Target) -> bool:
-    """Whether AGPRs follow the VGPRs in the same file (gfx90a and newer)."""
+    """Whether AGPRs follow the VGPRs in the same register file (gfx90a and newer)."""
     return _is_gfx9(target) and target.isa >= (9, 0, 10)
 
 
 def needs_scratch_init(target: Target) -> bool:
-    """Whether the code computes FLAT_SCRATCH (LLVM AMDGPU guide, "Flat Scratch")."""
+    """Whether the code must compute FLAT_SCRATCH itself (LLVM AMDGPU guide, "Flat Scratch")."""
     return _is_gfx9(target) and target.isa < (9, 4, 0)
 
 
@@ -126,8 +126,8 @@ def _rsrc3(target: Target, facts: KernelFacts) -> int:
 
 
 def descriptor(target: Target, facts: KernelFacts, entry_offset: int) -> bytes:
-    """Return the 64 bytes of the kernel descriptor. entry_offset: from it to the code, in
-    bytes."""
+    """Return the 64 bytes of the kernel descriptor. entry_offset: the distance from it to the code,
+    in bytes."""
     properties = 1 << 3 | int(facts.wave_size == 32) << 10
     if facts.scratch and needs_scratch_init(target):
         properties |= 1 << 5
@@ -138,7 +138,8 @@ def descriptor(target: Target, facts: KernelFacts, entry_offset: int) -> bytes:
 
 
 def metadata(target: Target, facts: KernelFacts) -> bytes:
-    """Return the note's map: one kernel of two pointers, input and output."""
+    """Return the map in the code object's note: it describes one kernel of two pointers, input and
+    output."""
     arguments = [
         {
             ".address_space": "global",
@@ -175,16 +176,16 @@ def metadata(target: Target, facts: KernelFacts) -> bytes:
 
 
 def make_code_object(target: Target, facts: KernelFacts, code: bytes) -> bytes:
-    """Return the linked code object of one kernel, as LLVM's assembler and linker make it.
+    """Return the linked code object of one kernel, as LLVM's assembler and linker would make it.
 
-    code: its instructions to the last.
+    code: all instructions of the kernel.
     """
     return link_plain(_relocatable(target, facts, code))
 
 
 def padding(target: Target, size: int) -> bytes:
-    """Return what follows that many bytes of code, so that instructions that are fetched ahead lie
-    in mapped memory: S_CODE_END, or S_NOP on CDNA (LLVM: EmitCodeEnd)."""
+    """Return the padding after so many bytes of code, so that prefetched instructions are in mapped
+    memory: S_CODE_END, or S_NOP on CDNA (LLVM: EmitCodeEnd)."""
     if target.isa < (9, 0, 10):
         return b""
     line = 128 if target.isa[0] >= 11 else 64
@@ -199,13 +200,14 @@ def _note(target: Target, facts: KernelFacts) -> bytes:
 
 
 def _relocatable(target: Target, facts: KernelFacts, code: bytes) -> bytes:
-    """Return the object: sections, the kernel's two symbols, and the place of the entry."""
+    """Return the relocatable object: its sections, the kernel's two symbols, and the relocation of
+    the entry point."""
     name = facts.name.encode()
     names = _Names()
     symbols = _SYMBOL.pack(0, 0, 0, 0, 0, 0)
     symbols += _SYMBOL.pack(names.of(name), _FUNCTION, _PROTECTED, 1, 0, len(code))
     symbols += _SYMBOL.pack(names.of(name + b".kd"), _OBJECT, _PROTECTED, 2, 0, _DESCRIPTOR.size)
-    # The linker writes the distance; REL64 adds what lies before the field.
+    # The linker writes the distance to this field; REL64 adds the bytes before the field.
     relocation = _RELOCATION.pack(16, _REL64, 1, 16)
     sections = [
         (b".text", 1, 6, code + padding(target, len(code)), 0, 0, 256, 0),
@@ -218,7 +220,7 @@ def _relocatable(target: Target, facts: KernelFacts, code: bytes) -> bytes:
 
 
 class _Names:
-    """A string table that grows."""
+    """A string table to which names are added."""
 
     def __init__(self) -> None:
         self.table = bytearray(1)

@@ -44,7 +44,7 @@ _LANE_BITS = 0x3FF
 
 @dataclass(frozen=True)
 class _Branch:
-    """A branch at a dword of the code, to a label."""
+    """A branch at some dword of the code, to a label."""
 
     at: int
     label: str
@@ -53,14 +53,15 @@ class _Branch:
 class Program:
     """Instructions in the order in which they are added.
 
-    `add` adds one and nothing else; `safe` waits after it for all that it does. After `begin`,
-    s[0:1] and s[2:3] are the pointers, s4 is the workgroup, v0 the work-item and v250 the place of
-    the work-item in a row of dwords, in bytes. `load` and `store` use v251.
+    `add` adds one instruction and nothing else; `safe` also adds waits for everything that the
+    instruction does. After `begin`, s[0:1] and s[2:3] are the pointers, s4 is the workgroup, v0 the
+    work-item and v250 the offset of the work-item in a row of dwords, in bytes. `load` and `store`
+    use v251.
     """
 
     def __init__(self, target: Target, wave_size: int, scratch: int = 0) -> None:
         """scratch: bytes of each work-item. EncodingError if the emulator has no table of the
-        target's instructions, or the target no waves of that size."""
+        target's instructions, or if the target has no waves of that size."""
         sets = instruction_set_of(target.name)
         if sets is None:
             raise EncodingError(f"there is no table of the instructions of {target.name}")
@@ -72,7 +73,7 @@ class Program:
         self._code = bytearray()
         self._labels: dict[str, int] = {}
         self._branches: list[_Branch] = []
-        self._settling: bytes | None = None
+        self._drain_code: bytes | None = None
 
     @property
     def vcc(self) -> Register:
@@ -86,11 +87,12 @@ class Program:
 
     @property
     def is_gfx9(self) -> bool:
-        """Whether the target is of gfx9."""
+        """Whether the target is a gfx9 processor."""
         return self.sets.family == "gfx9"
 
     def has(self, mnemonic: str) -> bool:
-        """Whether the target has an instruction of that name, or of that newest name."""
+        """Whether the target has an instruction of that name, or the one that newer families call
+        so."""
         try:
             rows_named(self._own_name(mnemonic), self.sets, self.wave_size)
         except EncodingError:
@@ -98,7 +100,8 @@ class Program:
         return True
 
     def _own_name(self, mnemonic: str) -> str:
-        """Return this family's name of what has another one in the newest family."""
+        """Return this family's name of an instruction that is called differently in the newest
+        family."""
         try:
             rows_named(mnemonic, self.sets, self.wave_size)
         except EncodingError:
@@ -109,9 +112,9 @@ class Program:
     def add(self, mnemonic: str, *operands: Value | str, **modifiers: Any) -> None:
         """Add an instruction.
 
-        mnemonic: this family's, or the newest family's name of the same; with a suffix (_e32, _e64,
-        _dpp, _sdwa) only that encoding. operands: in the assembler's order, numbers for constants,
-        None for `off`, a label's name where a branch leads. modifiers: fields of the decoder's
+        mnemonic: the name in this family, or in the newest one; with a suffix (_e32, _e64, _dpp,
+        _sdwa) only that encoding. operands: in the assembler's order, numbers for constants, None
+        for `off`, a label's name where a branch leads. modifiers: fields of the decoder's
         `Modifiers` (neg, abs, neg_hi, op_sel, op_sel_hi: bit n for source n; clamp, omod, dpp,
         sdwa) and immediates by name (offset, offset0, scope, th, glc, offen, simm16, ...).
         EncodingError if there is no such instruction.
@@ -136,28 +139,30 @@ class Program:
         self._code += code
 
     def safe(self, mnemonic: str, *operands: Value | str, **modifiers: Any) -> None:
-        """Add an instruction and all waits that another may need after it."""
+        """Add an instruction and all waits that another instruction may need after it."""
         self.add(mnemonic, *operands, **modifiers)
-        self.settle()
+        self.drain()
 
-    def settle(self) -> None:
-        """Wait until nothing is in flight and every wait state has passed (see `settling`)."""
-        if self._settling is None:
+    def drain(self) -> None:
+        """Wait until nothing is in flight and every wait state has passed (see
+        `drain_instructions`)."""
+        if self._drain_code is None:
             before, self._code = self._code, bytearray()
-            for mnemonic, *operands in settling(self.sets):
+            for mnemonic, *operands in drain_instructions(self.sets):
                 self.add(mnemonic, *operands)
-            self._settling, self._code = bytes(self._code), before
-        self._code += self._settling
+            self._drain_code, self._code = bytes(self._code), before
+        self._code += self._drain_code
 
     def label(self, name: str) -> None:
-        """Name the place of the next instruction, for branches; EncodingError for a second one."""
+        """Name the place of the next instruction, for branches; EncodingError if the name
+        exists."""
         if name in self._labels:
             raise EncodingError(f"there are two labels {name}")
         self._labels[name] = len(self._code)
 
     def begin(self, group_size: int | None = None) -> None:
-        """Add the first instructions of a kernel; see the class. group_size: work-items of a
-        workgroup, by default one wave."""
+        """Add the first instructions of a kernel, as the class describes them. group_size:
+        work-items of a workgroup, by default one wave."""
         size = self.wave_size if group_size is None else group_size
         self._begin_scratch()
         self.safe("s_mov_b32", GROUP, self._group_register())
@@ -176,18 +181,18 @@ class Program:
         return bool(self.scratch) and needs_scratch_init(self.target)
 
     def _begin_scratch(self) -> None:
-        """Compute FLAT_SCRATCH: its base is in s[2:3], the wave's offset in s5."""
+        """Compute FLAT_SCRATCH from its base in s[2:3] and the wave's offset in s5."""
         if self._computes_scratch():
             self.safe("s_add_u32", FLAT_SCRATCH_LO, s(2), s(5))
             self.safe("s_addc_u32", FLAT_SCRATCH_HI, s(3), 0)
 
     def load(self, register: Register, at: int) -> None:
-        """Load each work-item's dword of the row that begins at that byte of the input."""
+        """Load each work-item's dword of the row that begins at this byte of the input."""
         self._address(at)
         self.safe("global_load_b32", register, _ADDRESS, INPUT)
 
     def store(self, register: Register, at: int) -> None:
-        """Store a register as a row that begins at that byte of the output."""
+        """Store a register as the row that begins at this byte of the output."""
         self._address(at)
         self.safe("global_store_b32", _ADDRESS, register, OUTPUT)
 
@@ -195,8 +200,8 @@ class Program:
         self.safe("v_add_nc_u32", _ADDRESS, at, PLACE)
 
     def code(self) -> bytes:
-        """Return the machine code so far, its branches with their distances; EncodingError for a
-        branch to no label, or too far."""
+        """Return the machine code so far, with the distances of its branches; EncodingError for a
+        branch to a label that does not exist or is too far away."""
         code = bytearray(self._code)
         for branch in self._branches:
             if branch.label not in self._labels:
@@ -230,21 +235,22 @@ class Program:
 
 # Waits after which any instruction may follow any other.
 #
-# A compiler inserts the wait states that the hardware does not; here nobody does. Rather than the
-# rules of each pair of instructions, `settling` satisfies all of them at once:
+# A compiler inserts the wait states that the hardware does not; here nobody does. Instead of
+# following the rules for each pair of instructions, `drain_instructions` satisfies all of them:
 #
-# - Memory: every counter is waited for down to 0, so that results are in registers, and registers
-# that were data or addresses may be written. - RDNA 3 and 4: S_WAIT_ALU 0 (S_WAITCNT_DEPCTR 0)
-# waits for the VALU's and SALU's results in VGPRs,   SGPRs, VCC and EXEC, and for reads that are
-# under way, which covers the hazards of LLVM's   GCNHazardRecognizer that it fixes with this
-# instruction: VALU reads of SGPRs that the SALU   rewrites, masks, transcendental results (gfx11),
-# partial forwarding (gfx11), LDS-direct loads.   S_WAIT_IDLE waits for everything else. V_NOP
-# stands between matrix products, and between   V_CMPX and V_PERMLANE, where those need a VALU
-# instruction. - CDNA: rules are in wait states (CDNA 3 ISA document, 4.5 "Manually Inserted Wait
-# States"; LLVM's   GCNHazardRecognizer). The longest is for the result of a matrix product of 16
-# passes, at most 21;   others, such as a VALU's write of an SGPR before VMEM (5), of EXEC before
-# DPP (5), of VCC before   V_DIV_FMAS (4), or of a lane number before V_READLANE (4), are shorter.
-# Two S_NOP 15 are 32.
+# - Memory: it waits for every counter to reach 0. Then results are in registers, and registers that
+#   were data or addresses may be written.
+# - RDNA 3 and 4: S_WAIT_ALU 0 (S_WAITCNT_DEPCTR 0) waits for the results of VALU and SALU in VGPRs,
+#   SGPRs, VCC and EXEC, and for reads in flight. This covers the hazards that LLVM's
+#   GCNHazardRecognizer fixes with this instruction: VALU reads of SGPRs that the SALU rewrites,
+#   masks, transcendental results (gfx11), partial forwarding (gfx11), LDS-direct loads.
+#   S_WAIT_IDLE waits for everything else. V_NOP separates matrix products, and V_CMPX from
+#   V_PERMLANE, where those need a VALU instruction in between.
+# - CDNA: the rules count wait states (CDNA 3 ISA document, 4.5 "Manually Inserted Wait States";
+#   LLVM's GCNHazardRecognizer). The longest is for the result of a matrix product of 16 passes, at
+#   most 21. Others are shorter, such as a VALU's write of an SGPR before VMEM (5), of EXEC before
+#   DPP (5), of VCC before V_DIV_FMAS (4), or of a lane number before V_READLANE (4). Two S_NOP 15
+#   are 32 wait states.
 
 _LONGEST_NOP = 15
 _GFX12 = (
@@ -268,8 +274,8 @@ _GFX11 = (
 _GFX9 = (("s_waitcnt", 0), ("s_nop", _LONGEST_NOP), ("s_nop", _LONGEST_NOP))
 
 
-def settling(sets: InstructionSet) -> Sequence[tuple[Any, ...]]:
-    """Return the instructions, each a mnemonic and its operands."""
+def drain_instructions(sets: InstructionSet) -> Sequence[tuple[Any, ...]]:
+    """Return the instructions, each as a mnemonic and its operands."""
     if sets.family == "gfx9":
         return _GFX9
     return _GFX12 if sets.family == "gfx12" else _GFX11

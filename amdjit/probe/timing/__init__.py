@@ -1,1 +1,2 @@
-"""What the probe measures: latency and rate of instructions, banks, caches, launches, products."""
+"""Measurements of the probe: latency and rate of instructions, LDS banks, caches, launches,
+products."""

@@ -1,5 +1,5 @@
-"""Loops of vector and scalar arithmetic: how long each class of instructions keeps its unit busy,
-and when its result is there."""
+"""Loops of vector and scalar arithmetic, which measure how long each class of instructions occupies
+its unit, and when its result is available."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ __all__ = ["arithmetic", "reference"]
 _SOURCES, _PLACES = 64, 8
 _LONGEST_NOP = 15
 
-# A class, an instruction of it, the dwords of its result and of each source, and what the cycle
-# model calls its latency, if that is not a matter of the passes.
+# A class, an instruction of it, the dwords of its result and of each source, and the cycle model's
+# name of its latency, if that does not follow from the number of passes.
 _VECTOR = (
     (Timing.VALU, "v_add_f32", 1, (1, 1), "valu dependency"),
     (Timing.VALU, "v_fma_f32", 1, (1, 1, 1), "valu dependency"),
@@ -42,9 +42,9 @@ _SCALAR = (
 
 
 def reference(target: Target) -> Experiment:
-    """Return the experiment whose cycles are known: S_NOP does nothing for its immediate and one
-    more cycles (RDNA 4 ISA, 16.5), and on gfx9 for as many wait states, each the four cycles of a
-    pass (CDNA 3 ISA, 4.5 and 7). The figure is the seconds of a cycle."""
+    """Return the experiment whose cycles are known: S_NOP waits for one more cycle than its
+    immediate says (RDNA 4 ISA, 16.5), on gfx9 for as many wait states, each of which is a pass of
+    four cycles (CDNA 3 ISA, 4.5 and 7). The figure is the seconds of a cycle."""
     nops = loop(
         Body("s_nop 15", "", lambda program, copy: program.add("s_nop", _LONGEST_NOP), has("s_nop"))
     )
@@ -59,7 +59,7 @@ def reference(target: Target) -> Experiment:
 
 
 def arithmetic() -> Iterator[Body]:
-    """Yield rate and latency of each class, and what needs no unit."""
+    """Yield the rate and the latency of each class, and instructions that need no unit."""
     for timing, mnemonic, dwords, sources, latency in _VECTOR:
         given = tuple(v(_SOURCES + 2 * number, size) for number, size in enumerate(sources))
         emit = _apart(mnemonic, v, 2, dwords, given)
@@ -102,7 +102,7 @@ _File = Callable[[int, int], Register]
 def _apart(
     mnemonic: str, file: _File, first: int, dwords: int, given: tuple[Register, ...]
 ) -> Emit:
-    """Return what adds instructions that do not wait for each other."""
+    """Return a function that adds independent instructions."""
 
     def emit(program: Program, copy: int) -> None:
         program.add(mnemonic, file(first + dwords * (copy % _PLACES), dwords), *given)
@@ -113,13 +113,15 @@ def _apart(
 def _chain(
     mnemonic: str, file: _File, first: int, dwords: int, given: tuple[Register, ...]
 ) -> Emit:
-    """Return what adds instructions whose last source is the result of the one before."""
+    """Return a function that adds instructions whose last source is the result of the previous
+    one."""
     result = file(first, dwords)
     return lambda program, copy: program.add(mnemonic, result, *given[:-1], result)
 
 
 def _dual(program: Program, copy: int) -> None:
-    # The halves' results lie in an even and an odd register, their sources in different banks.
+    # One half's result is in an even and the other's in an odd register, and their sources are in
+    # different banks.
     place = 2 + 2 * (copy % _PLACES)
     program.add_dual(
         ("v_dual_add_f32", v(place), v(_SOURCES), v(_SOURCES + 1)),

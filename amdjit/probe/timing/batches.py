@@ -1,4 +1,4 @@
-"""The batches of measurements: which experiments run in one process."""
+"""The batches of measurements, which say which experiments run in one process."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ __all__ = ["batches", "experiments", "measurements"]
 
 @dataclass(frozen=True)
 class _Kind:
-    """Experiments of one batch. seconds: that they take on a GPU, about half of them for what the
-    cycle model expects."""
+    """The experiments of one batch."""
 
     experiments: Callable[[Target, Chip | None], Iterable[Experiment]]
     seconds: float
+    """The seconds that they take on a GPU; about half of these compute what the cycle model
+    expects."""
     is_quick: bool = False
 
 
@@ -54,8 +55,8 @@ _TIME_OUT = 120
 
 
 def batches(target: Target) -> Iterator[Batch]:
-    """Yield the batches of a processor. Without a table of its instructions, loops have no code,
-    and nothing has a length that is known: what is left is launches and copies."""
+    """Yield the batches of a processor. Without a table of its instructions there is no code for
+    loops, and no experiment of known length, so only launches and copies are measured."""
     if instruction_set_of(target.name) is not None:
         for name, kind in _KINDS.items():
             yield Batch(
@@ -76,15 +77,15 @@ def batches(target: Target) -> Iterator[Batch]:
 
 
 def experiments(target: Target, chip: Chip | None = None) -> Iterator[Experiment]:
-    """Yield all experiments of a processor. chip: whose caches are measured; None: that of the
-    cycle model."""
+    """Yield all experiments of a processor. chip: the chip whose caches are measured; None for that
+    of the cycle model."""
     found = _chip(target) if chip is None else chip
     for kind in _KINDS.values():
         yield from kind.experiments(target, found)
 
 
 def _chip(target: Target) -> Chip | None:
-    """Return the chip of the cycle model, None if it does not know the processor."""
+    """Return the chip of the cycle model; None if it does not know the processor."""
     try:
         return chip_of(target)
     except NoEstimate:
@@ -102,7 +103,7 @@ def _of_launches(target: Target) -> Iterator[Measurement]:
 
 
 def _is_emulated() -> bool:
-    """Return whether the current device is an emulator, of which there is nothing to measure."""
+    """Return whether the current device is an emulator, whose times mean nothing."""
     return amdjit.current_device().name.startswith("emulator:")
 
 
@@ -114,16 +115,16 @@ def measurements(
 ) -> Iterator[Measurement]:
     """Make experiments on the current device, and ask the cycle model what it expects.
 
-    The last measurement is of the shader clock, in Hz, while they ran; name: of these experiments
-    in that one's name.
+    The last measurement is the shader clock, in Hz, while they ran. name: what that measurement's
+    name calls these experiments.
     """
     laboratory = Laboratory(amdjit.current_device(), effort, reference(target))
-    values, _ = values_of(target)
+    chip = _chip(target)
+    values = {} if chip is None else values_of(target)[0]
     for experiment in chosen:
         samples = laboratory.samples(experiment)
         prediction = predict(experiment, target)
         expected = None if prediction is None else prediction.value(values)
         yield median_of(experiment.name, experiment.unit, samples, experiment.parameter, expected)
-    chip = _chip(target)
     clock = None if chip is None else chip.with_values(values).clock
     yield median_of(f"shader clock, {name}", "Hz", laboratory.clocks, "clock", clock)

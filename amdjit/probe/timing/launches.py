@@ -1,4 +1,4 @@
-"""What a launch and a copy between host and device take."""
+"""The time of launches, and of copies between host and device."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ def nothing(x):  # type: ignore[no-untyped-def]
 
 @dataclass(frozen=True)
 class _Way:
-    """A way to launch an empty kernel several times. launch: does so `launches` times."""
+    """A way to launch an empty kernel several times."""
 
     name: str
     launch: Callable[[], object]
+    """Launches it `launches` times."""
     launches: int
 
 

@@ -1,4 +1,4 @@
-"""Loops of LDS instructions: latency, rate by width, and conflicts of banks by stride."""
+"""Loops of LDS instructions: latency, rate by width, and bank conflicts by stride."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def lds() -> Iterator[Body]:
 
 
 def strides() -> Iterator[Body]:
-    """Yield the rate of loads whose lanes are so many dwords apart."""
+    """Yield the rate of loads by the distance between lanes, in dwords."""
     for stride in range(1, _MOST_STRIDE + 1):
         yield Body(
             f"rate ds_load_b32, stride {stride}",
@@ -54,7 +54,8 @@ def strides() -> Iterator[Body]:
 
 
 def _addresses(stride: int) -> Emit:
-    """Return what gives each lane an address, so many dwords after that of the lane before."""
+    """Return a function that gives each lane an address, `stride` dwords after that of the lane
+    before."""
 
     def begin(program: Program, copy: int) -> None:
         program.safe("v_mul_lo_u32", _ADDRESS, LANE_BYTES, stride)
@@ -63,7 +64,7 @@ def _addresses(stride: int) -> Emit:
 
 
 def _own_places(program: Program, copy: int) -> None:
-    """Let each lane's place in LDS hold its own address."""
+    """Store each lane's own address in its place in LDS."""
     program.safe("v_mov_b32", _ADDRESS, LANE_BYTES)
     program.safe("ds_store_b32", _ADDRESS, LANE_BYTES)
 

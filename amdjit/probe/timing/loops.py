@@ -1,5 +1,5 @@
-"""Kernels that repeat a few instructions, encoded one by one: the difference of two that have more
-and fewer copies in the same loop is the time of the copies alone."""
+"""Kernels that repeat a few instructions, encoded one by one. The difference between two loops with
+more and fewer copies is the time of the copies alone."""
 
 from __future__ import annotations
 
@@ -38,47 +38,49 @@ _VGPRS, _AGPRS = 128, 64
 FIRST_SGPR = 16
 """Scalar registers from here on are free for bodies."""
 LANE_BYTES = v(120)
-"""After `begin`, four times the number of the lane. Vector registers below are free."""
+"""After `begin`, this holds four times the lane's number. Vector registers below it are free."""
 SELF_OFFSET = 4
-"""Where the kernel's input has its own offset, so that a load of it leads to itself."""
+"""The byte of the kernel's input that holds this number, so that a load from there returns its own
+offset."""
 
 WAIT_LDS, WAIT_SCALAR = "dscnt", "kmcnt"
-# gfx9 to gfx11 count LDS and scalar memory together: lgkmcnt(0), all others free.
+# gfx9 to gfx11 count LDS and scalar memory together. This waits for lgkmcnt(0) and nothing else.
 _OLD_WAITS = {"gfx11": 0xFC07, "gfx9": 0xC07F}
 
 
 @dataclass(frozen=True)
 class Body:
-    """What a loop repeats."""
+    """The contents of a loop."""
 
     name: str
     """As in `case.Measurement`."""
     parameter: str
     """As in `case.Measurement`."""
     emit: Emit
-    """Adds a copy of a number to a program."""
+    """Adds one copy, which has this number, to a program."""
     exists: Callable[[Program], bool]
-    """Whether the family of a program has the instructions."""
+    """Tells whether the processor family of a program has the instructions."""
     begin: Emit = lambda program, copy: None
-    """Adds what comes before the loop."""
+    """Adds the instructions before the loop."""
     waves: int = 1
     """Waves of the workgroup."""
     lds: int = 0
-    """Bytes."""
+    """Bytes of LDS."""
     copies: tuple[int, int] = (_FEW, _MANY)
-    """How many copies the shorter and the longer loop have."""
+    """The number of copies in the shorter and in the longer loop."""
     steps: int = 1
-    """What a copy counts as."""
+    """How many steps a copy counts as."""
     is_predicted: bool = True
 
 
 def has(*mnemonics: str) -> Callable[[Program], bool]:
-    """Return what says whether the family of a program has all of these instructions."""
+    """Return a function that tells whether the family of a program has all of these
+    instructions."""
     return lambda program: all(map(program.has, mnemonics))
 
 
 def wait_for(program: Program, counter: str) -> None:
-    """Wait until nothing that a counter counts is in flight."""
+    """Wait until a counter is 0."""
     if program.has(f"s_wait_{counter}"):
         program.add(f"s_wait_{counter}", 0)
     else:
@@ -86,7 +88,7 @@ def wait_for(program: Program, counter: str) -> None:
 
 
 def wave_size_of(target: Target) -> int:
-    """Return the lanes of the waves that loops are measured with."""
+    """Return the wave size that loops are measured with."""
     return min(target.wave_sizes)
 
 
@@ -101,7 +103,7 @@ def loops(bodies: Iterable[Body], target: Target) -> Iterator[Experiment]:
 
 
 def loop(body: Body) -> Experiment:
-    """Return the experiment of a body: cycles of a copy."""
+    """Return the experiment for a body: the cycles of one step."""
     few, many = body.copies
 
     def launches(repetitions: int) -> tuple[Launch, ...]:
@@ -133,7 +135,7 @@ def _code_object(body: Body, target: Target, copies: int) -> bytes:
     program.safe("s_load_b32", _COUNTER, INPUT, offset=0)
     program.safe("v_lshlrev_b32", LANE_BYTES, 2, v(0))
     body.begin(program, 0)
-    program.settle()
+    program.drain()
     program.add("s_cmp_lg_u32", _COUNTER, 0)
     program.label("loop")
     for copy in range(copies):
@@ -141,6 +143,6 @@ def _code_object(body: Body, target: Target, copies: int) -> bytes:
     program.add("s_sub_co_u32", _COUNTER, _COUNTER, 1)
     program.add("s_cmp_lg_u32", _COUNTER, 0)
     program.add("s_cbranch_scc1", "loop")
-    program.settle()
+    program.drain()
     agprs = _AGPRS if program.is_gfx9 else 0
     return program.code_object(vgprs=_VGPRS, agprs=agprs, lds=body.lds)

@@ -1,4 +1,5 @@
-"""Loops of matrix products: alone, waiting for each other, and with vector instructions between."""
+"""Loops of matrix products: independent, dependent on each other, and with vector instructions in
+between."""
 
 from __future__ import annotations
 
@@ -23,15 +24,16 @@ from amdjit.target import Target
 
 __all__ = ["matrix_products", "products"]
 
-# A class, an instruction of RDNA, and the dwords of A and B; the sum has eight.
+# A class, an instruction of RDNA, and the dwords of A and B; the sum has eight dwords.
 _WMMA = (
     (Timing.MATRIX_WIDE, "v_wmma_f32_16x16x16_f16"),
     (Timing.MATRIX_WIDE, "v_wmma_f32_16x16x16_bf16"),
     (Timing.MATRIX_NARROW, "v_wmma_i32_16x16x16_iu8"),
-    (Timing.MATRIX_NARROW, "v_wmma_i32_16x16x16_iu4"),
+    (Timing.MATRIX_FOUR_BITS, "v_wmma_i32_16x16x16_iu4"),
     (Timing.MATRIX_NARROW, "v_wmma_f32_16x16x16_fp8_fp8"),
 )
-# The dwords of A and B in a wave of 32 lanes, on gfx12 and on gfx11, whose halves hold the same.
+# The dwords of A and B in a wave of 32 lanes, on gfx12 and on gfx11, where both halves of the wave
+# hold the same.
 _WIDTHS = {
     "f16": (4, 8),
     "bf16": (4, 8),
@@ -126,7 +128,7 @@ def _after_slow(mnemonic: str) -> Iterator[Body]:
         yield Body(f"{mnemonic} {what}", parameter, emit, has(mnemonic, needed))
 
 
-# Throughput of whole matrix products, of the examples' kernels.
+# The throughput of whole matrix products, computed by the kernels of the examples.
 
 _SIZES = (1024, 2048, 4096)
 _FP8_DEPTH = 64
@@ -200,7 +202,7 @@ def _integers(extent: int, depth: int) -> tuple[Any, ...]:
 
 
 def _random(rows: int, columns: int, dtype: Any) -> Any:
-    """Return a matrix of small integers: of zeros, products take less power."""
+    """Return a matrix of small integers, because products of zeros take less power."""
     values = np.random.default_rng(3).integers(-4, 5, (rows, columns))
     return amdjit.to_device(values.astype(np.float32).astype(dtype))
 

@@ -1,8 +1,8 @@
 """Run experiments on a device.
 
-Figures in cycles do not depend on the clock: the seconds of a cycle are measured beside each
-sample, with a kernel of known length. Launches, loops and their start cancel out, because figures
-are differences of two launches.
+Figures in cycles do not depend on the clock: with each sample, the seconds of a cycle are measured
+by a kernel of known length. The time of launching, of starting and of the loop cancels out, because
+figures are differences between two launches.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from amdjit.runtime.streams import Event
 __all__ = ["Laboratory", "median_of", "seconds_of", "spread_of"]
 
 _WARM_SECONDS = 20e-3
-# Samples of which quartiles say something, and how far those of a normal distribution are apart.
+# The fewest samples whose quartiles are meaningful, and the distance between the quartiles of a
+# normal distribution.
 _FEWEST, _NORMAL_QUARTILES = 4, 1.349
 
 
@@ -37,13 +38,14 @@ def seconds_of(launch: Launch, device: Device) -> float:
 
 @dataclass(frozen=True)
 class Laboratory:
-    """Where experiments are made. reference: an experiment of known cycles, whose figure is taken
-    at 1 Hz: the seconds of a cycle. clocks: those seen so far, in Hz."""
+    """Makes experiments on a device."""
 
     device: Device
     effort: Effort
     reference: Experiment
+    """An experiment of known cycles. Its figure, computed at 1 Hz, is the seconds of a cycle."""
     clocks: list[float] = field(default_factory=list)
+    """The clocks measured so far, in Hz."""
 
     def __post_init__(self) -> None:
         if self.device.name.startswith("emulator:"):
@@ -56,7 +58,7 @@ class Laboratory:
     def _reference(self) -> tuple[int, tuple[Launch, ...]]:
         count, launches = self._scaled(self.reference)
         passed = 0.0
-        # Clocks rise when there is work.
+        # Clocks rise only under load.
         while passed < _WARM_SECONDS and self.effort.seconds:
             passed += seconds_of(launches[-1], self.device)
         return count, launches
@@ -83,7 +85,8 @@ class Laboratory:
         return tuple(found)
 
     def _scaled(self, experiment: Experiment) -> tuple[int, tuple[Launch, ...]]:
-        """Return how many repetitions are long enough, and their launches, which have run."""
+        """Return a sufficient number of repetitions, and the launches for it, which have run
+        once."""
         count = experiment.repetitions
         while True:
             launches = experiment.launches(count)
@@ -100,7 +103,7 @@ class Laboratory:
 
 def spread_of(measurement: Measurement) -> float:
     """Return the spread of a measurement: the standard deviation that its quartiles suggest, and at
-    least a thousandth of it, below which clocks and events tell nothing."""
+    least a thousandth of the figure, because clocks and events are not more precise."""
     samples = measurement.samples
     least = 1e-3 * abs(measurement.value)
     if len(samples) < _FEWEST:
@@ -116,5 +119,5 @@ def median_of(
     parameter: str = "",
     expected: float | None = None,
 ) -> Measurement:
-    """Return a measurement of these samples."""
+    """Return a measurement with these samples."""
     return Measurement(name, statistics.median(samples), unit, tuple(samples), parameter, expected)

@@ -1,4 +1,4 @@
-"""Latency and bandwidth of the caches and of memory, by the size of what is in use."""
+"""Latency and bandwidth of the caches and of memory, by the amount of memory in use."""
 
 from __future__ import annotations
 
@@ -22,23 +22,26 @@ __all__ = ["bandwidths", "chases"]
 _LANES, _BLOCK, _GROUPS_A_PROCESSOR = 32, 256, 8
 # 4 KiB to 256 MiB.
 _CURVE = tuple(1 << power for power in range(12, 29))
-# Lines of a cache that a walk visits all of, so that the model's, cold at first, has them.
+# A walk visits all of at most so many lines, so that the model's caches, which are empty at first,
+# hold them.
 _VISITED = 1 << 16
 _STEPS = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """A place that data come from. latency, bandwidth: the cycle model's parameters."""
+    """A cache, or the memory."""
 
     nbytes: int
     latency: str = ""
+    """The cycle model's parameter of its latency."""
     bandwidth: str = ""
+    """The cycle model's parameter of its bandwidth."""
 
 
 @amdjit.kernel
 def walk(links, offsets, start, steps, end):  # type: ignore[no-untyped-def]
-    # The offset, which is 0, keeps the address in vector registers.
+    # The offset is 0; the compiler does not know that, so the address stays in vector registers.
     place = start + offsets[amdjit.threadIdx.x]
     for _ in range(steps):
         place = links[place]
@@ -70,15 +73,15 @@ def copy(x, y, passes):  # type: ignore[no-untyped-def]
 
 
 def chases(chip: Chip | None) -> Iterator[Experiment]:
-    """Yield the latency of a load that the next one waits for, for each size in use; of sizes in
-    the middle of a cache as a parameter of the cycle model."""
+    """Yield the latency of a load on which the next one depends, for each amount of memory in use.
+    Amounts in the middle of a cache measure a parameter of the cycle model."""
     named = {level.nbytes: level for level in _levels(chip)}
     for nbytes in sorted({*_CURVE, *named}):
         yield _chase(named.get(nbytes, _Level(nbytes)))
 
 
 def bandwidths(chip: Chip | None) -> Iterator[Experiment]:
-    """Yield the bytes a second that all compute units read, write and copy."""
+    """Yield the bytes per second that all compute units together read, write and copy."""
     named = {level.nbytes: level for level in _shared_levels(chip)}
     for nbytes in sorted({*_CURVE[6::2], *named}):
         level = named.get(nbytes, _Level(nbytes))
@@ -111,7 +114,8 @@ def _chase(level: _Level) -> Experiment:
         device = amdjit.to_device(links)
         offsets = amdjit.zeros(_LANES, np.int32)
         end = amdjit.empty(_LANES, np.int32)
-        # Each launch goes on where the one before ended, as far from lines that caches keep.
+        # Each launch continues where the previous one ended, as far away as possible from lines
+        # that caches hold.
         places = itertools.count(0)
 
         def launch(count: int) -> object:
@@ -133,7 +137,7 @@ def _chase(level: _Level) -> Experiment:
 
 
 def _links(lines: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return an array in which each line names an element of the next one of a random order, and
+    """Return an array in which each line names an element of the next line in a random order, and
     that order."""
     elements = LINE_BYTES // 4
     order = np.random.default_rng(1).permutation(lines).astype(np.int32) * np.int32(elements)
@@ -145,7 +149,7 @@ def _links(lines: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
 def _bandwidth(what: str, kernel: Any, level: _Level, parameter: str, factor: int) -> Experiment:
     def launches(passes: int) -> tuple[Launch, ...]:
         x, y = (amdjit.zeros(level.nbytes // 4, np.float32) for _ in range(2))
-        # As many on the emulator as on a smaller product of the same processor.
+        # The number is the same on the emulator as on a smaller product with the same processor.
         groups = _GROUPS_A_PROCESSOR * amdjit.current_device().target.multiprocessors
         launcher = kernel[groups, _BLOCK]
         return tuple(_bound(launcher, x, y, count) for count in (passes, 2 * passes))

@@ -1,4 +1,5 @@
-"""What the cycle model says of an experiment: the very same launches, recorded on the emulator."""
+"""The cycle model's predictions of experiments: the very same launches are recorded on the
+emulator."""
 
 from __future__ import annotations
 
@@ -22,21 +23,21 @@ _Cycles = Callable[[Mapping[str, float]], int]
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """What the cycle model says of an experiment with any values of its parameters."""
+    """What the cycle model predicts for an experiment, with any values of its parameters."""
 
     experiment: Experiment
     target: Target
     launches: tuple[_Cycles, ...]
 
     def value(self, values: Mapping[str, float]) -> float:
-        """Return the figure. values: of all parameters, by name."""
+        """Return the figure. values: the values of all parameters, by name."""
         clock = chip_of(self.target).with_values(values).clock
         seconds = [cycles(values) / clock for cycles in self.launches]
         return self.experiment.figure(self.experiment.repetitions, seconds, 1 / clock)
 
 
 def predict(experiment: Experiment, target: Target) -> Prediction | None:
-    """Record an experiment on the emulator; None if the cycle model is not asked, or does not know
+    """Record an experiment on the emulator. None if the cycle model is not asked, or does not know
     the processor."""
     if not experiment.is_predicted:
         return None

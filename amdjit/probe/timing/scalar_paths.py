@@ -1,5 +1,5 @@
-"""Loops about what goes between units: scalar and vector results, branches, barriers, scalar
-memory."""
+"""Loops about everything between vector and scalar units: results that pass from one to the other,
+branches, barriers, scalar memory."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from amdjit.probe.timing.loops import (
 __all__ = ["branches", "turnarounds"]
 
 _SCALAR, _OTHER = s(FIRST_SGPR), s(FIRST_SGPR + 1)
-# Of S_WAIT_ALU's fields: results of the vector ALU in SGPRs, and those of the scalar ALU (LLVM,
-# AMDGPUBaseInfo, DepCtr); all other fields say not to wait.
+# Immediates of S_WAIT_ALU that wait for results of the vector ALU in SGPRs, and for those of the
+# scalar ALU (LLVM, AMDGPUBaseInfo, DepCtr). All other fields say not to wait.
 _VALU_SCALARS, _SALU_SCALARS = 0xF1FF, 0xFFFE
 _BARRIER_WAVES = 4
 # The barrier of the workgroup, as an operand and as an immediate.
@@ -28,7 +28,7 @@ _WORKGROUP, _WORKGROUP_BITS = -1, 0xFFFF
 
 
 def turnarounds() -> Iterator[Body]:
-    """Yield chains that go from one unit to another and back."""
+    """Yield chains of instructions that pass results from one unit to another and back."""
     read = has("v_readfirstlane_b32")
     yield Body("v_readfirstlane_b32 to v_mov_b32", "valu done", _to_scalar_and_back, read)
     yield Body("v_readfirstlane_b32 to s_add_u32 to v_mov_b32", "salu to valu", _through_salu, read)
@@ -48,7 +48,7 @@ def turnarounds() -> Iterator[Body]:
 
 
 def _await_valu(program: Program) -> None:
-    """Wait for scalar results of the vector ALU, where the hardware does not by itself."""
+    """Wait for scalar results of the vector ALU, where the hardware does not wait by itself."""
     if program.is_gfx9:
         program.add("s_nop", 0)
     elif program.has("s_wait_alu"):
@@ -80,7 +80,7 @@ def _behind_wait(program: Program, copy: int) -> None:
 
 
 def _scalar_load(program: Program, copy: int) -> None:
-    """The word at `SELF_OFFSET` is this offset."""
+    """Load the word at `SELF_OFFSET`, which is this offset."""
     program.add("s_load_b32", _SCALAR, INPUT, _SCALAR)
     wait_for(program, WAIT_SCALAR)
 
@@ -93,8 +93,8 @@ def branches() -> Iterator[Body]:
             "branch taken",
             _over_one(mnemonic),
             has(mnemonic),
-            # Recordings number the instructions that can be reached: they do not show that
-            # S_BRANCH skips one.
+            # Recordings number only reachable instructions, so they do not show that S_BRANCH skips
+            # one.
             is_predicted=mnemonic != "s_branch",
         )
     yield Body(

@@ -1,4 +1,4 @@
-"""AMD GPUs through HIP: the only room that calls hip-python (6 and newer).
+"""AMD GPUs through HIP: the only package that calls hip-python (6 and newer).
 
 `device.HipDevice` is made of a part for memory, one for streams and events, one for launches; each
 calls HIP through `calls`. Start at `device.py`.

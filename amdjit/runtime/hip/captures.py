@@ -22,7 +22,7 @@ AnyStream = HipStream | ExternalStream
 
 
 class HipCapture:
-    """A capture that goes on: `amdjit.runtime.device.Capture`."""
+    """A capture in progress: `amdjit.runtime.device.Capture`."""
 
     def __init__(self, calls: HipCalls, origin: AnyStream) -> None:
         self.is_over = False

@@ -239,7 +239,7 @@ def _destroyed_with(owner: object, name: str, native: int) -> None:
 
 
 def _ordered(natives: Sequence[int], edges: Mapping[int, Sequence[int]]) -> list[int]:
-    """Return nodes in HIP's order as far as each stands behind those that it depends on."""
+    """Return the nodes in HIP's order, except that each comes after those on which it depends."""
     ordered: dict[int, None] = {}
     left = list(natives)
     while left:

@@ -25,9 +25,10 @@ class Handle:
 
 
 class HipStream(Handle):
-    """A HIP stream. capture: the `captures.HipCapture` that records its work now."""
+    """A HIP stream."""
 
     capture: Any = None
+    """The `captures.HipCapture` that records its work now; None if its work is done."""
 
 
 def _destroy(destroy: Callable[[Any], Any], native: Any) -> None:
@@ -36,12 +37,11 @@ def _destroy(destroy: Callable[[Any], Any], native: Any) -> None:
 
 
 class HipEvent(Handle):
-    """A HIP event, and what to report when the work before it is done.
-
-    capture: the one that it was recorded in."""
+    """A HIP event, and what to report when the work before it is done."""
 
     told_by: tuple[Any, ...] = ()
     capture: Any = None
+    """The capture in which it was recorded."""
 
 
 class ExternalStream:

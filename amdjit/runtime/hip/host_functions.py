@@ -25,7 +25,7 @@ class HostCall:
     def run(self) -> None:
         try:
             self._function()
-        except BaseException as error:  # HIP's thread knows no exceptions
+        except BaseException as error:  # HIP's thread cannot propagate exceptions
             self._error = error
 
     def tell(self) -> None:

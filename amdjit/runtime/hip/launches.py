@@ -117,7 +117,7 @@ def _unload(captures: ThreadCaptures, native: Any) -> None:
 
 # Code objects that a GPU has loaded, and their kernels.
 
-# What HIP says of code objects that it cannot load: hipErrorInvalidDeviceFunction, InvalidImage,
+# HIP's errors for code objects that it cannot load: hipErrorInvalidDeviceFunction, InvalidImage,
 # NoBinaryForGpu, SharedObjectInitFailed.
 _REFUSED_CODE = frozenset({98, 200, 209, 303})
 

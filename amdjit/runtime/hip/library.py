@@ -35,16 +35,14 @@ _MAPPED = re.compile(r" (/.*/libamdhip64[^/\n]*\.so[^/\n]*)$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place where HIP is looked for.
-
-    where: in words, such as "lib of ROCM_PATH". found: the library to open, a file or a name that
-    the loader finds; None if there is none. refused: what the loader says of files that it finds
-    and cannot load, empty if there are none.
-    """
+    """A place where HIP is looked for."""
 
     where: str
+    """The place in words, such as "lib of ROCM_PATH"."""
     found: str | None
+    """The library to open, as a file or a name that the loader finds; None if there is none."""
     refused: str = ""
+    """What the loader says about files that it finds and cannot load; empty if there are none."""
 
 
 def choose(rocm_path: Path | None) -> str | None:

@@ -106,7 +106,8 @@ class HipMemory(HipCalls):
     def copy_from_device(
         self, destination: int, other: Any, source: int, nbytes: int, stream: Any = None
     ) -> None:
-        """Copy bytes of another GPU's memory; HIP goes through the host where GPUs are no peers."""
+        """Copy bytes of another GPU's memory; HIP goes through the host if the GPUs are not
+        peers."""
         doing = f"copy {nbytes} bytes from {other.name} to {self.name}"
         places = (destination, self.index, source, other.index)
         self.here(doing, self.hip.hipMemcpyPeerAsync, *places, nbytes, native_of(stream))

@@ -4,11 +4,11 @@ instruction of CDNA, are known, in one place."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Literal
 
+from amdjit.intrinsics.models.certainty import Certainty, Known
 from amdjit.intrinsics.models.matrix_layouts import (
     BITS,
     GFX11_INSTRUCTIONS,
@@ -21,29 +21,6 @@ from amdjit.intrinsics.models.mfma_instructions import (
     mfma_instruction,
     mfma_instructions,
 )
-
-Certainty = Literal["measured", "rule", "model"]
-
-MEANING: Mapping[Certainty, str] = MappingProxyType(
-    {
-        "measured": "results of a GPU are published, and these are the same bit for bit",
-        "rule": "computed by a rule that was published, or as measured instructions are; no result "
-        "of a GPU that would show its rounding is published",
-        "model": "how it rounds nobody has measured; computed by a published model, which may be "
-        "wrong",
-    }
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What is known about an instruction. source: who captured or described it; open: what the
-    source does not cover."""
-
-    certainty: Certainty
-    source: str
-    open: str = ""
-
 
 _ROCJITSU = "ROCm/rocm-systems, rocjitsu's float_dot fixtures (Radeon AI PRO R9700, gfx1201)"
 _GOC = "bjacob/goc's captures (gfx1201)"
@@ -186,7 +163,7 @@ def certainty(instruction: str, target: str | None = None) -> Certainty:
     instruction: a WMMA, SWMMAC or dot instruction by its name in AMD's assembler, without `v_`; an
     MFMA or SMFMAC by that name or clang's. target: the processor, such as "gfx1100" or "gfx942";
     without it, gfx12. Raises ValueError for others.
-    `MEANING` explains the words.
+    `models.certainty.MEANING` explains the words.
     """
     return known(instruction, target).certainty
 

@@ -164,3 +164,16 @@ def test_a_fill_of_a_register_array_needs_no_loop_and_no_scratch() -> None:
 
     resources = sums.compile().resources
     assert resources.scratch_bytes == 0
+
+
+def test_a_known_index_of_a_view_is_tested_against_the_extent() -> None:
+    @amdjit.kernel(bounds_check=True)
+    def third_row(x, out):
+        row = x[2]
+        out[0] = row[1]
+
+    out = np.zeros(1, np.float32)
+    third_row[1, 1](np.arange(12, dtype=np.float32).reshape(3, 4), out)
+    assert out[0] == 9
+    with pytest.raises(IndexError, match="index 2 of axis 0"):
+        third_row[1, 1](np.zeros((2, 4), np.float32), out)

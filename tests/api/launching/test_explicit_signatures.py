@@ -104,7 +104,7 @@ def test_texts_mean_types() -> None:
         ("i32(f32[:], i32, i32)", "returns nothing"),
         ("(f32[:], i32)", "has 2 types"),
         ([], "an empty list"),
-        ((f32[:], i32, 3), "no type of an argument"),
+        ((f32[:], i32, 3), "not a type of an argument"),
         (f32, "types of all parameters"),
     ],
 )

@@ -96,7 +96,7 @@ REFUSED: list[tuple[str, Any, Any, str]] = [
     ("scaled", (4, 32), (None,), r"scaled\(pointer, .*takes 5 arguments, but 1 was given"),
     ("scaled", (4, 32), (1.5, None, PAIRS[0], 1, 1), "argument 1 is a pointer: pass a D"),
     ("scaled", (4, 32), (np.zeros(3), None, PAIRS[0], 1, 1), r"amdjit\.to_device\(array\)"),
-    ("scaled", (4, 32), (-1, None, PAIRS[0], 1, 1), "-1 is no address"),
+    ("scaled", (4, 32), (-1, None, PAIRS[0], 1, 1), "-1 is not an address"),
     ("scaled", (4, 32), (None, None, 3, 1, 1), None),
     ("scaled", (4, 32), (None, None, 3.0, 1, 1), None),
     ("scaled", (4, 32), (None, None, PAIRS[0], 1 << 16, 1), "argument 4 has 2 bytes, and 65"),

@@ -100,6 +100,11 @@ def test_a_kernel_that_spills_warns() -> None:
     assert " VGPRs to scratch memory [spill]" in spill
 
 
+def test_spills_of_code_that_is_not_optimised_mean_nothing() -> None:
+    found = warnings_of(many_values, amdjit.f32[:], amdjit.i32, waves_per_eu=16, opt_level=0)
+    assert not [each for each in found if "[spill]" in str(each.message)]
+
+
 def test_one_switch_turns_them_off(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not warnings_of(promoted, amdjit.i64[:], amdjit.f32[:], warnings=False)
     monkeypatch.setenv("AMDJIT_WARNINGS", "0")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amdjit.cycles.parameters import PASSES
 from amdjit.cycles.program import (
     COUNTERS,
     FIRST_SGPR,
@@ -21,7 +20,7 @@ from amdjit.isa.traits import Timing
 
 __all__ = ["MATRIX", "SCALAR_END", "Instruction", "instructions_of"]
 
-MATRIX = (Timing.MATRIX_WIDE, Timing.MATRIX_NARROW)
+MATRIX = (Timing.MATRIX_WIDE, Timing.MATRIX_NARROW, Timing.MATRIX_FOUR_BITS)
 SCALAR_END = 381  # EXEC and SCC follow
 
 
@@ -46,11 +45,8 @@ class Instruction:
     uses_sgpr: bool
     needs_sources: bool
     reads_sgpr: bool
-
-    @property
-    def passes(self) -> int:
-        """Cycles for which its unit is busy."""
-        return PASSES.get(self.timing, 1)
+    shares_bank: bool
+    writes_carry: bool
 
     @property
     def is_matrix(self) -> bool:
@@ -104,4 +100,6 @@ def _instruction(table: ProgramTable, index: int) -> Instruction:
         bool(row[Step.USES_SGPR]),
         bool(row[Step.NEEDS_SOURCES]),
         bool(row[Step.READS_SGPR]),
+        bool(row[Step.SHARES_BANK]),
+        bool(row[Step.WRITES_CARRY]),
     )

@@ -7,9 +7,10 @@ issues one instruction of each kind a cycle, from different waves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from amdjit.cycles.families import VALUES
 from amdjit.cycles.program import COUNTERS, Kind
 from amdjit.isa.traits import Timing
 from tests.cycles.reference.program_steps import Instruction
@@ -35,10 +36,11 @@ class Issue:
     executed: int | None = None
 
 
-def lds_cycles(dwords: int) -> int:
-    """Return how long LDS is busy with an instruction of so many dwords a lane, if no banks
-    conflict."""
-    return 1 if dwords <= 1 else dwords * P["lds halves a dword"] // 2
+def lds_cycles(instruction: Instruction) -> int:
+    """Return how long LDS is busy with an instruction, if no banks conflict."""
+    name = "lds halves a dword" if instruction.result else "lds halves a stored dword"
+    dwords = instruction.result or instruction.transfer - 1
+    return 1 if dwords <= 1 else dwords * P[name] // 2
 
 
 @dataclass
@@ -56,9 +58,7 @@ class _Simd:
 class _Unit:
     """A compute unit: what its two SIMDs share."""
 
-    paths: dict[Kind, TransferPath] = field(
-        default_factory=lambda: {kind: TransferPath() for kind in TRANSFERS}
-    )
+    path: TransferPath = field(default_factory=TransferPath)
     lds_free: int = NEVER
 
     def lds_serve(self, instruction: Instruction, end: int, cycles: int) -> int:
@@ -158,7 +158,7 @@ class Simulation:
 
     def _pass_hidden(self, wave: Wave) -> None:
         """Pass instructions that have no issue of their own; the wave may stop at a barrier."""
-        while not wave.done:
+        while not wave.done and not wave.at_barrier:
             instruction = self.program[wave.run.path[wave.step]]
             if instruction.kind not in HIDDEN:
                 return
@@ -167,8 +167,6 @@ class Simulation:
             else:
                 wave.hide(instruction)
             wave.step += 1
-            if wave.at_barrier:
-                return
 
     def _valu(self, wave: Wave, simd: _Simd, instruction: Instruction, cycle: int) -> int:
         ready = wave.valu_ready(instruction)
@@ -190,7 +188,7 @@ class Simulation:
 
     def _transfer(self, wave: Wave, simd: _Simd, instruction: Instruction, cycle: int) -> int:
         unit, kind = self.units[wave.run.simd // 2], instruction.kind
-        path, dwords = unit.paths[kind], instruction.transfer
+        path, dwords = unit.path, instruction.transfer
         first = max(cycle + P["transfer start"], path.free)
         if kind is Kind.LDS:
             cycles = self._lds_cycles(wave, instruction)
@@ -208,7 +206,7 @@ class Simulation:
     def _lds_cycles(self, wave: Wave, instruction: Instruction) -> int:
         """Return how long LDS is busy with an instruction."""
         given = self.given.lds_cycles(wave.number, wave.step)
-        return max(given, lds_cycles(instruction.result or instruction.transfer - 1))
+        return max(given, lds_cycles(instruction))
 
     def _count(self, wave: Wave, instruction: Instruction, done: int) -> None:
         for counter in instruction.counted:
@@ -226,9 +224,11 @@ class Simulation:
             taken = step + 1 < len(path) and path[step + 1] != path[step] + 1
             name = "branch taken" if taken else "branch not taken"
             wave.next, wave.reason = cycle + P[name], "branch"
-        elif kind is Kind.BARRIER_SIGNAL:
+        elif kind in (Kind.BARRIER_SIGNAL, Kind.BARRIER):
             wave.next = cycle + P["barrier signal"]
             self._signal(wave, cycle)
+            if kind is Kind.BARRIER:
+                self._arrive(wave)
 
     def _signal(self, wave: Wave, cycle: int) -> None:
         group = self.groups[wave.run.workgroup]
@@ -265,6 +265,9 @@ def simulate(
     program: Sequence[Instruction],
     runs: Sequence[WaveRun],
     given: Given,
+    values: Mapping[str, float] = VALUES,
 ) -> list[list[Issue]]:
-    """Simulate waves, the older ones first; return the instructions that each issued."""
+    """Simulate waves, the older ones first; return the instructions that each issued. values: of
+    the parameters, by name."""
+    P.update((name, int(value)) for name, value in values.items())
     return Simulation(program, runs, given).run()

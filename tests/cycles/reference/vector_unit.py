@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from amdjit.cycles.parameters import PARAMETERS
+from amdjit.cycles.families import VALUES
+from amdjit.cycles.parameters import passes_name
 from amdjit.isa.traits import Timing
 from tests.cycles.reference.program_steps import Instruction
 
 __all__ = ["NEVER", "Executed", "VectorUnit"]
 
 NEVER = -(10**9)
-P = {name: row.cycles for name, row in PARAMETERS.items()}
+# Those of RDNA 4, or of the family that `simulate` was told.
+P = {name: int(value) for name, value in VALUES.items()}
 PLACES = P["valu queue"]
 
 
@@ -102,7 +104,8 @@ class VectorUnit:
     def _occupy(self, instruction: Instruction, start: int) -> int:
         """Return the cycle of the last pass."""
         timing, number = instruction.timing, len(self.issued)
-        at = start + instruction.passes - 1
+        passes = P[passes_name(timing)] + instruction.shares_bank * P["matrix bank conflict"]
+        at = start + passes - 1
         self.pace = 1
         if instruction.is_matrix:
             self.free = self.matrix_free = at + 1
@@ -110,18 +113,18 @@ class VectorUnit:
         if timing is Timing.TRANSCENDENTAL:
             self.last_transcendental = number
             at = start
-            self.transcendental_free = start + instruction.passes
+            self.transcendental_free = start + passes
             self.matrix_free = max(self.matrix_free, at + P["matrix after transcendental"])
         elif timing is Timing.DOUBLE:
             at = start + P["double shown"]
-            self.pace = instruction.passes
-            self.free = start + instruction.passes
+            self.pace = passes
+            self.free = start + passes
             self.matrix_free = max(self.matrix_free, at + P["matrix after transcendental"])
             return at
         elif timing is Timing.PSEUDO_SCALAR:
             self.matrix_free = max(self.matrix_free, at + P["matrix after pseudo-scalar"])
         else:
-            self.pace = instruction.passes
+            self.pace = passes
             self.matrix_free = max(self.matrix_free, at + P["matrix after valu"])
         self.free = at + 1
         return at

@@ -79,6 +79,7 @@ class Wave:
     read_sgpr: int = NEVER
     wrote_vcc: int = NEVER
     wrote_sgpr: int = NEVER
+    wrote_carry: int = NEVER
     salu_wrote: int = NEVER
     salu_waited: bool = False
     scc: int = NEVER
@@ -161,6 +162,8 @@ class Wave:
         self.wrote_vcc = at if instruction.writes_vcc else self.wrote_vcc
         if instruction.writes_sgpr:
             self.wrote_sgpr = at
+        if instruction.writes_carry:
+            self.wrote_carry = at
         if _counts_scalar_result(instruction):
             self.scalar_results.append(at)
         for register in instruction.writes:
@@ -234,7 +237,13 @@ def _wait(wave: Wave, instruction: Instruction) -> list[Ready]:
 
 def _valu(wave: Wave, instruction: Instruction) -> list[Ready]:
     found = [Ready(wave.sources_read, "memory queue full")]
-    if instruction.uses_sgpr:
+    if P["salu by register"]:
+        written = (
+            wave.registers.get(register, NEVER)
+            for register in (instruction.reads if instruction.reads_sgpr else ())
+        )
+        found += [Ready(cycle + P["salu to valu"], "SALU dependency") for cycle in written]
+    elif instruction.uses_sgpr:
         waited = P["salu to valu"] if wave.salu_waited else P["salu done"]
         found.append(Ready(wave.salu_wrote + waited, "SALU dependency"))
     results = wave.scalar_results
@@ -250,6 +259,7 @@ def _salu(wave: Wave, instruction: Instruction) -> list[Ready]:
     if instruction.writes_sgpr:
         cycle = wave.read_sgpr + P["salu after valu read"]
         found.append(Ready(cycle, "VALU dependency"))
+        found.append(Ready(wave.wrote_carry + P["valu done"], "VALU dependency"))
     for register in instruction.reads:
         if register >= FIRST_SGPR and register in wave.valu_results:
             cycle = wave.valu_results[register] + P["valu done"]

@@ -50,8 +50,8 @@ def test_kernels_that_only_look_wrong(launch: correct_kernels.Launch) -> None:
     assert not reports, text_of(reports)
 
 
-# These take longest; `simple_hgemm`, `w4a16_gemm` and `flash_attention` do what they do.
-_LONGEST = ("i8_gemm", "perf_hgemm")
+# These take longest; `simple_hgemm`, `w4a16_gemm`, `tuned_gemm` and `reduction` do what they do.
+_LONGEST = ("flash_attention", "i8_gemm", "perf_hgemm")
 
 
 @pytest.mark.parametrize(

@@ -41,10 +41,6 @@ def is_nan(x: int, kind: Any) -> bool:
     return bool(np.isnan(np.array(x, BITS[kind][1]).view(kind)))
 
 
-def is_loud(x: int, kind: Any) -> bool:
-    return is_nan(x, kind) and not x >> BITS[kind][2] & 1
-
-
 def quieted(x: int, kind: Any) -> int:
     return x | 1 << BITS[kind][2]
 
@@ -69,11 +65,8 @@ def number(x: int, y: int, kind: Any, greater: bool) -> int:
 def extreme(x: int, y: int, kind: Any, greater: bool) -> int:
     """V_MINIMUM and V_MAXIMUM."""
     for value in (x, y):
-        if is_loud(value, kind):
-            return quieted(value, kind)
-    for value in (x, y):
         if is_nan(value, kind):
-            return value
+            return quieted(value, kind)
     return of_numbers(x, y, kind, greater)
 
 

@@ -189,17 +189,21 @@ def test_eighth_floats_do_not_overflow(kind: str, dtype: Any, way: str) -> None:
     ).any()
 
 
-REFUSED = {
-    "s_add_f16 s4, s4, s5": "no document",
-}
-
-
-@pytest.mark.parametrize("instruction", REFUSED)
-def test_what_no_document_settles_under_the_mode_is_refused(instruction: str) -> None:
-    arrays = [np.zeros(4, np.uint8), np.zeros(4, np.uint8)]
-    with pytest.raises(KernelFault, match=REFUSED[instruction]):
-        emulate(assemble(f"{SET}  {instruction}\n"), "kernel", 1, 32, arrays)
-    emulate(assemble(f"  {instruction}\n"), "kernel", 1, 32, arrays)
+@pytest.mark.parametrize(
+    ("instruction", "result"),
+    [
+        ("s_add_f16 s8, 0x7bff, s6", 0x7BFF),
+        ("s_sub_f16 s8, 0xfbff, s6", 0xFBFF),
+        ("s_mul_f16 s8, 0x7c00, s6", 0x7C00),
+        ("s_fmac_f16 s8, 0x7bff, s6", 0x7BFF),
+        ("s_cvt_f16_f32 s8, 0x477ff000", 0x7BFF),
+        ("s_cvt_f16_f32 s8, 0x7f800000", 0x7C00),
+        ("s_max_num_f16 s8, 0x7c00, s6", 0x7C00),
+    ],
+)
+def test_scalars_overflow_as_vectors_do(instruction: str, result: int) -> None:
+    body = f"{SET}  s_movk_i32 s6, 0x7bff\n  s_mov_b32 s8, 0\n  {instruction}\n  s_nop 4\n"
+    assert read_back(body) == result
 
 
 def read_back(body: str) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.emulator.float_checks import F32, quiet_numpy, run32, same
+from tests.emulator.model.floats import cube
 from tests.emulator.required_tools import needs_tools
 from tests.emulator.single_instruction import join64, run_registers, samples32, samples64, split64
 
@@ -78,23 +79,13 @@ def test_four_differences_in_dwords() -> None:
         np.testing.assert_array_equal(found[part], total & 0xFFFFFFFF)
 
 
-def cube(x: float, y: float, z: float) -> tuple[float, float, float, float]:
-    """Face, coordinates S and T, twice the major axis."""
-    if abs(z) >= abs(x) and abs(z) >= abs(y):
-        return (5.0 if z < 0 else 4.0), (-x if z < 0 else x), -y, 2 * z
-    if abs(y) >= abs(x):
-        return (3.0 if y < 0 else 2.0), x, (-z if y < 0 else z), 2 * y
-    return (1.0 if x < 0 else 0.0), (z if x < 0 else -z), -y, 2 * x
-
-
 @pytest.mark.parametrize(
     ("which", "name"),
     [(0, "v_cubeid_f32"), (1, "v_cubesc_f32"), (2, "v_cubetc_f32"), (3, "v_cubema_f32")],
 )
 def test_cube_instructions_find_face_and_coordinates(which: int, name: str) -> None:
     rows = samples32(3).view(F32)
-    expected = [cube(*(float(row[index]) for row in rows))[which] for index in range(rows.shape[1])]
-    same(run32(f"{name} v100, v1, v2, v3", *rows), np.array(expected).astype(F32))
+    same(run32(f"{name} v100, v1, v2, v3", *rows), cube(which)(*rows))
 
 
 def test_mullit_gives_the_product_or_the_lowest_number() -> None:

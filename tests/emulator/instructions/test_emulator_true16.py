@@ -78,7 +78,7 @@ def test_kernels_give_the_hosts_results(case: Case, flags: tuple[str, ...]) -> N
         np.testing.assert_array_equal(mine, right, err_msg=f"argument {index}")
 
 
-@pytest.mark.parametrize(("program", "flags"), levels(PROGRAMS, share=3))
+@pytest.mark.parametrize(("program", "flags"), levels(PROGRAMS, share=5))
 def test_programs_give_the_hosts_results(program: tuple[str, str], flags: tuple[str, ...]) -> None:
     file, name = program
     code = compile_kernel(file, *flags, *TRUE16, "-ffp-contract=off")

@@ -45,7 +45,7 @@ NATIVE: dict[str, tuple[str, str, str]] = {
                                           'b.compare("ult", magnitude, b.const(magnitude, 0))',
                                           "f32_f16"),
     "NaNs of accumulators signal": ("b.or_(addend, b.const(addend, _QUIET))", "addend", "f32_f16"),
-    "the grid has a bit less": ("return b.shift(\"shl\", significand, self.rule.c_sum_bits - "
+    "the grid has a bit less": ("return b.shift(\"shl\", significand, self.c_bits - "
                                 "FORMATS[\"f32\"].fraction_bits)",
                                 "return b.and_(b.shift(\"shl\", significand, 3), "
                                 "b.const(significand, -2))", ""),

@@ -151,10 +151,10 @@ def _samples(result: str) -> list[tuple[Instruction, list[Registers], Registers]
     return found
 
 
-def _differences(result: str) -> int:
-    """Elements that differ from the model."""
-    return sum(
-        int((expected != instruction.run(inputs)).sum())
+def _differs(result: str) -> bool:
+    """Whether an element differs from the model; the first instruction that has one is enough."""
+    return any(
+        (expected != instruction.run(inputs)).any()
         for instruction, inputs, expected in _samples(result)
     )
 
@@ -162,7 +162,7 @@ def _differences(result: str) -> int:
 @pytest.mark.parametrize("result", ["f32", "f16", "bf16"])
 def test_nothing_differs_without_a_mutation(result: str) -> None:
     with using(fresh=True):
-        assert _differences(result) == 0
+        assert not _differs(result)
 
 
 @pytest.mark.parametrize("name", MUTANTS)
@@ -175,4 +175,4 @@ def test_a_mutant_is_found(name: str, monkeypatch: Patch) -> None:
             if hasattr(module, constant):
                 monkeypatch.setattr(module, constant, getattr(dot_factors, constant))
     with using(fresh=True):
-        assert _differences(result) > 0
+        assert _differs(result)

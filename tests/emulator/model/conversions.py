@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from tests.emulator.model.eighth import decoded
-from tests.emulator.model.integers import packed, unchanged, unit_halves
+from tests.emulator.model.integers import packed, unchanged
 from tests.emulator.model.operation import Op, op
 from tests.emulator.model.values import Numbers, choose, each, patterns
 
@@ -91,7 +91,7 @@ CONVERSIONS: dict[str, Op] = {
     "v_cvt_u16_f16": op("u16", "f16", to_integer(16, False), clamps=True),
     "v_cvt_i16_f16": op("i16", "f16", to_integer(16, True), clamps=True),
     "v_cvt_nearest_i32_f32": op(
-        "i32", "f32", limit_by_sign(lambda x: np.floor(x + np.float32(0.5))), clamps=True
+        "i32", "f32", limit_by_sign(lambda x: np.floor(x.astype(np.float64) + 0.5)), clamps=True
     ),
     "v_cvt_floor_i32_f32": op("i32", "f32", limit_by_sign(np.floor), clamps=True),
     "v_cvt_f64_i32": op("f64", "i32", lambda x: x.astype(np.float64)),
@@ -139,7 +139,7 @@ CONVERSIONS: dict[str, Op] = {
         "2xf16",
         "f32 f32",
         lambda x, y: packed(towards_zero(x), towards_zero(y)),
-        clamped=unit_halves,
+        clamped=unchanged,
     ),
     "v_cvt_f32_fp8": op("f32", "b32", byte_of("fp8")),
     "v_cvt_f32_bf8": op("f32", "b32", byte_of("bf8")),

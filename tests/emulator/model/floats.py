@@ -51,9 +51,8 @@ def maximum(x: Numbers, y: Numbers) -> Numbers:
 
 
 def median(x: Numbers, y: Numbers, z: Numbers) -> Numbers:
-    """Return the middle one, or with a NaN the smallest of the others."""
-    top = larger(larger(x, y), z)
-    middle = choose(top == x, larger(y, z), choose(top == y, larger(x, z), larger(x, y)))
+    """Return the middle one, -0 below +0, or with a NaN the smallest of the others."""
+    middle = larger(smaller(x, y), smaller(larger(x, y), z))
     broken = np.isnan(x) | np.isnan(y) | np.isnan(z)
     return choose(broken, smaller(smaller(x, y), z), middle)
 
@@ -221,14 +220,17 @@ SINGLE: dict[str, Op] = {
 
 
 def cube(which: int) -> Float:
-    """Face, S, T or twice the major axis of the direction (x, y, z)."""
+    """Face, S, T or twice the major axis of the direction (x, y, z), which is chosen as if
+    subnormal numbers were 0."""
 
-    def one(x: float, y: float, z: float) -> float:
-        if abs(z) >= abs(x) and abs(z) >= abs(y):
-            return ((5.0 if z < 0 else 4.0), (-x if z < 0 else x), -y, 2 * z)[which]
-        if abs(y) >= abs(x):
-            return ((3.0 if y < 0 else 2.0), x, (-z if y < 0 else z), 2 * y)[which]
-        return ((1.0 if x < 0 else 0.0), (z if x < 0 else -z), -y, 2 * x)[which]
+    def one(*xyz: float) -> float:
+        x, y, z = xyz
+        a, b, c = (v if abs(v) >= 2.0**-126 or math.isnan(v) else 0.0 for v in xyz)
+        if abs(c) >= abs(a) and abs(c) >= abs(b):
+            return ((5.0 if c < 0 else 4.0), (-x if c < 0 else x), -y, 2 * c)[which]
+        if abs(b) >= abs(a):
+            return ((3.0 if b < 0 else 2.0), x, (-z if b < 0 else z), 2 * b)[which]
+        return ((1.0 if a < 0 else 0.0), (z if a < 0 else -z), -y, 2 * a)[which]
 
     return lambda x, y, z: each_float(np.float32, one, x, y, z)
 

@@ -56,16 +56,9 @@ def _median(form: Format) -> Callable[[Bits, Bits, Bits], Bits]:
     def choice(x: Bits, y: Bits, z: Bits) -> Bits:
         if any(map(form.is_nan, (x, y, z))):
             return low(low(x, y), z)
-        top = high(high(x, y), z)
-        if _equal(form, top, x):
-            return high(y, z)
-        return high(x, z) if _equal(form, top, y) else high(x, y)
+        return high(low(x, y), low(high(x, y), z))
 
     return choice
-
-
-def _equal(form: Format, x: Bits, y: Bits) -> bool:
-    return x == y or not form.size(x) | form.size(y)
 
 
 def _on_bits(code: str, compute: Callable[..., Bits], count: int) -> Op:

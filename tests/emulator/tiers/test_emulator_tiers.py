@@ -23,6 +23,7 @@ from amdjit.emulator.tiers.compilation import HostKernel
 from amdjit.emulator.tiers.full import translate_wave
 from amdjit.emulator.tiers.operation_library import OperationLibrary
 from amdjit.emulator.tiers.quick import translate_threaded
+from amdjit.emulator.tiers.shapes import KnownShapes
 from amdjit.isa.analysis.control_flow import Graph, build_graph
 from amdjit.isa.analysis.kernel_code import kernel_text
 from amdjit.options import Environment
@@ -146,8 +147,11 @@ def test_a_register_twice_in_an_instruction_is_another_operation() -> None:
 def test_instructions_of_a_known_shape_are_translated_as_by_their_emitters(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    known = KnownShapes()
+    for _, graph, wave_size in graphs():
+        translate_threaded(graph, True, wave_size=wave_size, known=known)
     for name, graph, wave_size in graphs():
-        found = translate_threaded(graph, True, wave_size=wave_size)
+        found = translate_threaded(graph, True, wave_size=wave_size, known=known)
         with monkeypatch.context() as patch:
             patch.setattr(threaded, "shape_of", lambda instruction: None)
             expected = translate_threaded(graph, True, wave_size=wave_size)

@@ -31,12 +31,12 @@ CASES = [
     for level in range(4)
 ]  # fmt: skip
 # A constant and a value that all lanes have take the same ways through the compiler on every
-# family: each is in every second case, and each kind has the plain condition in some.
+# family: each is in every second case, and each kind has the plain condition in one.
 ALWAYS = [
-    ("gfx942", 64, 0, ("7", "x[t]"), "u[0]"), ("gfx942", 64, 3, ("u[0]", "x[t]"), "7"),
-    ("gfx1100", 64, 0, ("u[0]", "x[t]"), "7"), ("gfx1100", 64, 2, ("7", "x[t]"), "x[t]"),
-    ("gfx1201", 32, 0, ("7", "x[t]"), "u[0]"), ("gfx1201", 32, 3, ("u[0]", "x[t]"), "7"),
-    ("gfx1201", 64, 3, ("7", "x[t]"), "x[t]"), ("gfx908", 64, 1, ("u[0]", "x[t]"), "x[t]"),
+    ("gfx942", 64, 0, ("7", "x[t]"), ""), ("gfx942", 64, 3, ("u[0]", "x[t]"), "7"),
+    ("gfx1100", 64, 0, ("u[0]", "x[t]"), ""), ("gfx1100", 64, 2, ("7", "x[t]"), "x[t]"),
+    ("gfx1201", 32, 0, ("7", "x[t]"), ""), ("gfx1201", 32, 3, ("u[0]", "x[t]"), "u[0]"),
+    ("gfx1201", 64, 3, ("7", "x[t]"), ""), ("gfx908", 64, 1, ("u[0]", "x[t]"), ""),
 ]  # fmt: skip
 
 
@@ -134,7 +134,8 @@ def test_operations_under_every_mask(
 ) -> None:
     for value in values:
         check_masks(cpu, size, level, value)
-    check(cpu, size, level, compared, [0x3FF], "t < 10")
+    if compared:
+        check(cpu, size, level, compared, [0x3FF], "t < 10")
 
 
 @pytest.mark.exhaustive

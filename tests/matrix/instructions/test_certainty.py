@@ -14,10 +14,10 @@ from amdjit.intrinsics import amdgcn, arithmetic, matrix
 from amdjit.intrinsics.matrix.multiply.certainty import (
     GFX11_KNOWN,
     KNOWN,
-    MEANING,
     cdna_known,
     known,
 )
+from amdjit.intrinsics.models.certainty import MEANING
 from amdjit.intrinsics.models.mfma_instructions import CDNA
 from amdjit.isa.gfx12_tables import ROWS
 from amdjit.isa.instruction_set import GFX11

@@ -52,13 +52,15 @@ def dot(a: Array, b: Array, c: Array) -> Array:
 @each_sum
 @pytest.mark.parametrize("factors", DATA)
 def test_matrices_are_summed_bit_for_bit(kinds: tuple[str, str], result: str, factors: str) -> None:
-    random = np.random.default_rng([SUMS.index((kinds, result)), list(DATA).index(factors)])
-    for number, (other, added) in enumerate(
-        (o, c) for o in {factors, "normal", "tiny"} for c in DATA
-    ):
+    seed = [SUMS.index((kinds, result)), list(DATA).index(factors)]
+    random = np.random.default_rng(seed)
+    for number, (other, added) in enumerate(product(sorted({factors, "normal", "tiny"}), DATA)):
+        # Those that are left out have the neighbouring sums.
+        if (number + sum(seed)) % 2:
+            continue
         a, b = DATA[factors](random, kinds[0], (2, 16)), DATA[other](random, kinds[1], (16, 3))
         c = DATA[added](random, result, (2, 3))
-        fp16_ovfl = bool(number % 2)
+        fp16_ovfl = bool(number // 2 % 2)
         found = bits_of(multiply_accumulate(a, b, c, fp16_ovfl=fp16_ovfl))
         wanted = expected(a, b, c, kinds, result, fp16_ovfl)
         np.testing.assert_array_equal(found, wanted, f"{factors} by {other} with {added}")
@@ -69,8 +71,11 @@ def test_matrices_are_summed_bit_for_bit(kinds: tuple[str, str], result: str, fa
 def test_the_quick_path_computes_what_the_rule_does(
     kinds: tuple[str, str], result: str, factors: str
 ) -> None:
-    random = np.random.default_rng([SUMS.index((kinds, result)), list(DATA).index(factors), 8])
-    for number, (other, added) in enumerate((o, c) for o in DATA for c in DATA):
+    seed = [SUMS.index((kinds, result)), list(DATA).index(factors)]
+    random = np.random.default_rng([*seed, 8])
+    for number, (other, added) in enumerate(product(DATA, DATA)):
+        if (number // 8 + number + sum(seed)) % 3:
+            continue
         a, b = DATA[factors](random, kinds[0], (6, 32)), DATA[other](random, kinds[1], (32, 5))
         c = DATA[added](random, result, (6, 5))
         if number % 3 == 0:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from amdjit.code_object import CodeObject
-from amdjit.cycles.memory_parameters import VALUES
+from amdjit.cycles.families import VALUES
 from amdjit.cycles.model import Launch, estimate
 from amdjit.profiling.profile import profile
 

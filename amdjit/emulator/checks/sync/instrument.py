@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import ClassVar
 
 from amdjit.emulator.checks.report_call import NO_LANE, first_lane, report
-from amdjit.emulator.checks.waits.search import missing_waits
+from amdjit.emulator.checks.waits.code_object import early_uses
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.layout import (
     FIELD_BYTES,
@@ -45,7 +45,7 @@ class SyncInstrument(Instrument):
 
     def begin_function(self, graph: Graph, full_waves: bool, wave_size: int) -> None:
         """Look for missing waits, which are reported when they run."""
-        self._early = frozenset(wait.pc for wait in missing_waits(graph))
+        self._early = frozenset(wait.pc for wait in early_uses(graph))
 
     def before(self, frame: Frame, instruction: Instruction) -> None:
         """Check the instructions that need all lanes, or all with which the wave began."""

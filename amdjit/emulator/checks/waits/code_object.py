@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from amdjit.code_object import CodeObject, Kernel
 from amdjit.diagnostics.notebooks import shown_file
 from amdjit.emulator.checks.waits.search import MissingWait, missing_waits
+from amdjit.emulator.checks.waits.wait_states import missing_wait_states
 from amdjit.isa.analysis.control_flow import Graph, build_graph
 from amdjit.isa.analysis.kernel_code import kernel_text
 
@@ -35,8 +36,8 @@ class LocatedWait:
 
 
 def find_missing_waits(code_object: bytes) -> tuple[LocatedWait, ...]:
-    """Return every use of a register that lacks an `s_wait_*` before it, in all kernels of a code
-    object.
+    """Return every use of a register that lacks an `s_wait_*` before it, or wait states behind an
+    MFMA, in all kernels of a code object.
 
     MalformedCodeObject if the bytes are not one; UndecodableInstruction or WildBranch if a kernel's
     code cannot be read.
@@ -53,8 +54,14 @@ def find_missing_waits(code_object: bytes) -> tuple[LocatedWait, ...]:
 
 def kernel_waits(whole: CodeObject, kernel: Kernel, graph: Graph) -> tuple[LocatedWait, ...]:
     """Return the missing waits of one kernel, whose code is `graph`."""
-    waits = missing_waits(graph)
     return tuple(
         LocatedWait(kernel.name, wait, whole.line_of(wait.pc), whole.line_of(wait.load_pc))
-        for wait in waits
+        for wait in early_uses(graph)
     )
+
+
+def early_uses(graph: Graph) -> tuple[MissingWait, ...]:
+    """Return all uses of registers that come too early, in the order of addresses: of what wait
+    counters count, and of results of MFMA."""
+    found = (*missing_waits(graph), *missing_wait_states(graph))
+    return tuple(sorted(found, key=lambda wait: (wait.pc, wait.load_pc)))

@@ -53,7 +53,7 @@ def spans_of(register: Register, halves: tuple[str, ...]) -> list[Span]:
 
 def register_operands(instruction: Instruction) -> Iterator[tuple[bool, bool, Register]]:
     """Yield (written, read, register) of both halves of an instruction."""
-    for spec, register in _operands(instruction):
+    for spec, register in operands_of(instruction):
         yield spec.written, spec.read, register
 
 
@@ -61,7 +61,7 @@ def results_of(instruction: Instruction, effect: Effect) -> Iterator[Span]:
     """Yield what arrives when an instruction that counts on a wait counter ends. effect: its own,
     as `counters.effect_of` has it."""
     if effect.fills:
-        for spec, register in _operands(instruction):
+        for spec, register in operands_of(instruction):
             if spec.written:
                 yield from spans_of(register, moved_halves(instruction, spec.role))
     if effect.writes_lds:
@@ -78,7 +78,7 @@ def uses_of(instruction: Instruction) -> Iterator[tuple[Span, bool]]:
     """
     filled = effect_of(instruction).fills
     written_later: list[Span] = []
-    for spec, register in _operands(instruction):
+    for spec, register in operands_of(instruction):
         merges = filled and spec.written and register.dwords == 1
         if spec.read and not merges:
             halves = BOTH if spec.written else moved_halves(instruction, spec.role)
@@ -91,7 +91,8 @@ def uses_of(instruction: Instruction) -> Iterator[tuple[Span, bool]]:
         yield span, True
 
 
-def _operands(instruction: Instruction) -> Iterator[tuple[OperandSpec, Register]]:
+def operands_of(instruction: Instruction) -> Iterator[tuple[OperandSpec, Register]]:
+    """Yield the registers of both halves of an instruction, with their rows."""
     for half in (instruction, instruction.pair) if instruction.pair else (instruction,):
         for spec, operand in zip(half.opcode.operands, half.operands, strict=True):
             if isinstance(operand, Register):

@@ -62,6 +62,8 @@ class MissingWait:
     """Its text."""
     wait: str
     """The instruction that is missing before the use, for example `s_wait_loadcnt 0x0`."""
+    under_way: str = "loading"
+    """What the instruction in flight does to the register."""
 
     @property
     def message(self) -> str:
@@ -78,7 +80,7 @@ class MissingWait:
                 "missing"
             )
         return (
-            f"{self.register} is {verb} while {self.load_text} may still be loading it: "
+            f"{self.register} is {verb} while {self.load_text} may still be {self.under_way} it: "
             f"{self.wait} is missing"
         )
 

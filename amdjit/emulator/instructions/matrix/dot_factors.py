@@ -66,7 +66,7 @@ class FactorPair:
     @property
     def scales(self) -> tuple[int, int]:
         """How far to shift the significands of A and B."""
-        fractions = FORMATS[self.a].fraction_bits + FORMATS[self.b].fraction_bits
+        fractions = FORMATS[self.a].counted_bits + FORMATS[self.b].counted_bits
         total = self.rule.product_bits - fractions
         return total - total // 2, total // 2
 

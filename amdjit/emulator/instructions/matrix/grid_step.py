@@ -1,10 +1,11 @@
-"""One step of a dot product of RDNA for any operands: an accumulator and 2 or 4 products, put on
-one grid and rounded once, by a rule of `isa.matrix_rounding`.
+"""One step of a dot product for any operands: an accumulator and some products, put on one grid and
+rounded once, by a `GridRule` of `isa.matrix_rounding`.
 
-On gfx12 products are added in groups, then groups and accumulator; each floor is an arithmetic
-shift. On gfx11 magnitudes are cut to the grid and added in the sign of the accumulator; a product
-of the other sign takes part as its one's complement. All numbers are integers of 32 bits, so the
-rounding mode of the host does not matter. `quick_steps` has forms for ordinary operands.
+On gfx12 and gfx942 products are added in groups, then groups and accumulator; each floor is an
+arithmetic shift. On gfx11 magnitudes are cut to the grid and added in the sign of the accumulator;
+a product of the other sign takes part as its one's complement. All numbers are integers, of 32 bits
+but for the last sum of gfx942, so the rounding mode of the host does not matter. `quick_steps` and
+`cdna.grid_quick` have forms for ordinary operands.
 """
 
 from __future__ import annotations
@@ -13,7 +14,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from amdjit.emulator.host.builder import Builder, Value, constant, lanes_of, like, vector
+from amdjit.emulator.host.builder import (
+    Builder,
+    Value,
+    bits_of,
+    constant,
+    element_of,
+    lanes_of,
+    like,
+    vector,
+)
 from amdjit.emulator.instructions.matrix.dot_factors import (
     SPECIAL_EXPONENT,
     ZERO_EXPONENT,
@@ -95,17 +105,20 @@ class GridStep:
         """Return the sums of groups of products."""
         products = [b.mul(x.significand, y.significand) for x, y in zip(left, right, strict=True)]
         fields = [b.add(x.exponent, y.exponent) for x, y in zip(left, right, strict=True)]
-        size = self.rule.group
+        align = floored if self.rule.cut == "floor" else truncated
         groups = []
-        for first in range(0, len(products), size):
-            ours = fields[first : first + size]
+        for members in self.rule.members(len(products)):
+            ours = fields[members]
             field = largest_of(b, ours)
             aligned = [
-                floored(b, product, b.sub(field, own))
-                for product, own in zip(products[first : first + size], ours, strict=True)
+                align(b, product, b.sub(field, own))
+                for product, own in zip(products[members], ours, strict=True)
             ]
             groups.append((reduce(b.add, aligned), field))
-        return Sums(tuple(groups), largest_of(b, [field for _, field in groups]))
+        sums = Sums(tuple(groups), largest_of(b, [field for _, field in groups]))
+        if self.rule.groups_meet:
+            return replace(sums, groups=((total_of(b, sums, sums.field), sums.field),))
+        return sums
 
     def exact(
         self,
@@ -121,31 +134,44 @@ class GridStep:
         if self.rule.relative:
             number = self._in_sign_of_addend(b, left, right, addend, clamps)
         else:
-            number = self._floored(b, sums or self.sums(b, left, right), addend, clamps)
+            number = self.floored(b, sums or self.sums(b, left, right), addend, clamps)
         return self._specials(b, left, right, addend, number)
 
-    def _floored(self, b: Builder, sums: Sums, addend: Value, clamps: Value) -> Value:
+    def floored(self, b: Builder, sums: Sums, addend: Value, clamps: Value) -> Value:
         """Return the result for finite operands, each term rounded towards minus infinity."""
         own = b.shift("lshr", b.mask(addend, 31), 23)
         field = largest_of(b, [sums.field, own, b.const(own, self.lowest)])
-        total = b.add(total_of(b, sums, field), self._exact_addend(b, addend, own, field))
+        total = b.add(
+            total_of(b, sums, field, self.rule.sum_bits - self.rule.product_bits),
+            finer(b, self._addend(b, addend, own, field), self.rule.c_sum_bits - self.c_bits),
+        )
         if self.result == "f16":
             return self._rounded_half(b, total, field, clamps)
         return self.kept(b, self._rounded_single(b, total, field))
 
-    def _exact_addend(self, b: Builder, addend: Value, own: Value, field: Value) -> Value:
-        """Return C in units of the grid, rounded towards minus infinity, except that on coarse
-        grids a negative one below the unit becomes 0."""
+    @property
+    def c_bits(self) -> int:
+        """How far the grid to which C is cut is below C's exponent."""
+        return self.rule.c_sum_bits if self.rule.c_bits is None else self.rule.c_bits
+
+    def _addend(self, b: Builder, addend: Value, own: Value, field: Value) -> Value:
+        """Return C in units of its grid, rounded towards minus infinity, but 0 where the rule has
+        it so: where it is far below the products, or negative and below the unit of a coarse
+        grid."""
         hidden = b.shift("shl", b.intrinsic("umin", own, b.const(own, 1)), 23)
-        significand = self._on_own_grid(b, b.or_(b.mask(addend, 23), hidden))
+        size = self._on_own_grid(b, b.or_(b.mask(addend, 23), hidden))
+        zero = b.const(size, 0)
+        signed = b.select(b.compare("slt", addend, zero), b.sub(zero, size), size)
         distance = b.sub(field, b.intrinsic("umax", own, b.const(own, 1)))
-        amount = b.intrinsic("umin", distance, b.const(distance, 31))
-        units = b.binary("lshr", significand, amount)
-        is_cut = b.compare("ne", b.binary("shl", units, amount), significand)
-        is_fine = b.compare("sle", field, b.const(field, self.finest))
-        counts = b.and_(is_cut, b.or_(b.compare("ne", units, b.const(units, 0)), is_fine))
-        negative = b.sub(b.sub(b.const(units, 0), units), b.convert("zext", counts, "i32"))
-        return b.select(b.compare("slt", addend, b.const(addend, 0)), negative, units)
+        units = floored(b, signed, distance)
+        if self.rule.c_exception:
+            is_coarse = b.compare("sgt", field, b.const(field, self.finest))
+            vanishes = b.compare("eq", cut(b, size, distance), zero)
+            units = b.select(b.and_(vanishes, is_coarse), zero, units)
+        if self.rule.c_drops is not None:
+            is_far = b.compare("sgt", distance, b.const(distance, self.rule.c_drops))
+            units = b.select(is_far, zero, units)
+        return units
 
     @property
     def finest(self) -> int:
@@ -154,7 +180,7 @@ class GridStep:
 
     def _on_own_grid(self, b: Builder, significand: Value) -> Value:
         """Return C's significand in units of the grid of a sum that it dominates."""
-        return b.shift("shl", significand, self.rule.c_sum_bits - FORMATS["f32"].fraction_bits)
+        return b.shift("shl", significand, self.c_bits - FORMATS["f32"].fraction_bits)
 
     def _in_sign_of_addend(
         self,
@@ -207,12 +233,27 @@ class GridStep:
         return b.select(is_zero, zero, b.or_(size, sign))
 
     def _rounded_single(self, b: Builder, total: Value, field: Value) -> Value:
-        """Return the f32 bits of total * 2**grid, rounded to nearest even; f64 holds that number
-        exactly."""
+        """Return the f32 bits of total * 2**grid, of which the rule may keep some bits only,
+        rounded to nearest even; f64 holds that number exactly."""
+        if self.rule.kept is not None:
+            total = self._with_leading_bits(b, total, field, self.rule.kept)
         wide = b.resize(b.add(field, b.const(field, 1023 - self.grid_bias)), 64)
         scale = b.bitcast(b.shift("shl", wide, 52), "double")
         value = b.binary("fmul", b.convert("sitofp", total, "double"), scale)
-        return b.bitcast(_positive_zero(b, b.convert("fptrunc", value, "float")), "i32")
+        single = b.convert("fptrunc", value, "float")
+        return b.bitcast(single if self.rule.vanishing_sign else _positive_zero(b, single), "i32")
+
+    def _with_leading_bits(self, b: Builder, total: Value, field: Value, kept: int) -> Value:
+        """Floor a sum of i64 to its leading bit, or to that of the smallest normal number, and
+        `kept` bits after it."""
+        no = constant("i1", 0)
+        zeros = b.resize(b.intrinsic("ctlz", b.intrinsic("abs", total, flags=[no]), flags=[no]), 32)
+        below = [
+            b.sub(b.const(zeros, 63 - kept), zeros),
+            b.sub(b.const(field, self.finest - kept), field),
+        ]
+        amount = b.resize(largest_of(b, [*below, b.const(field, 0)]), 64)
+        return b.binary("shl", b.binary("ashr", total, amount), amount)
 
     def _rounded_half(self, b: Builder, total: Value, field: Value, clamps: Value) -> Value:
         """Return the f32 bits of a sum rounded to f16. field: that of its grid; `clamps`: an i1,
@@ -301,14 +342,30 @@ def largest_of(b: Builder, values: Sequence[Value]) -> Value:
 
 
 def floored(b: Builder, units: Value, amount: Value) -> Value:
-    """Shift right; by all bits or more, only the sign is left."""
-    limit = 63 if "i64" in units.type else 31
-    return b.binary("ashr", units, b.intrinsic("umin", amount, b.const(amount, limit)))
+    """Shift right; by all bits or more, only the sign is left. amount: i32."""
+    bits = bits_of(element_of(units.type))
+    amount = b.intrinsic("umin", amount, b.const(amount, bits - 1))
+    return b.binary("ashr", units, b.resize(amount, bits))
 
 
-def total_of(b: Builder, sums: Sums, field: Value) -> Value:
-    """Return the sum of groups of products in units of a grid."""
-    return reduce(b.add, [floored(b, value, b.sub(field, own)) for value, own in sums.groups])
+def truncated(b: Builder, units: Value, amount: Value) -> Value:
+    """Shift right, towards 0."""
+    size = cut(b, b.intrinsic("abs", units, flags=[constant("i1", 0)]), amount)
+    return b.select(b.compare("slt", units, b.const(units, 0)), b.sub(b.const(size, 0), size), size)
+
+
+def finer(b: Builder, units: Value, bits: int) -> Value:
+    """Return units of i32 in those of a grid that is so many bits finer, as i64 if any."""
+    return b.shift("shl", b.resize(units, 64, signed=True), bits) if bits else units
+
+
+def total_of(b: Builder, sums: Sums, field: Value, more: int = 0) -> Value:
+    """Return the sum of groups of products in units of a grid, which is `more` bits finer than
+    theirs at the same field."""
+    return reduce(
+        b.add,
+        [floored(b, finer(b, value, more), b.sub(field, own)) for value, own in sums.groups],
+    )
 
 
 def cut(b: Builder, magnitude: Value, amount: Value) -> Value:

@@ -44,7 +44,6 @@ _OTHER_FLOATS: Mapping[str, ix.Expression] = {
     "s_cvt_f16_f32": with_nans(fx.cast("fptrunc", "half"), converted_nan("half")),
     "s_cvt_f32_f16": with_nans(fx.cast("fpext", "float"), converted_nan("float")),
     "s_cvt_hi_f32_f16": _high_half,
-    "s_cvt_pk_rtz_f16_f32": fx.pack_towards_zero,
 }
 
 
@@ -55,11 +54,16 @@ def _by_mode(greater: bool) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         operands = [frame.scalar_source(instruction, place) for place in (1, 2)]
         result = frame.by_ieee(quieting, other, operands)
-        if "half" in result.type:
-            frame.refuse_overflow(instruction)
         frame.write_scalar(instruction.operands[0], frame.flushed_result(result, instruction))
 
     return emit
+
+
+def _towards_zero(frame: Frame, instruction: Instruction) -> None:
+    """S_CVT_PK_RTZ_F16_F32."""
+    operands = [frame.scalar_source(instruction, place) for place in (1, 2)]
+    packed = fx.pack_towards_zero(frame.builder, *operands)
+    frame.write_scalar(instruction.operands[0], frame.flushed_halves(packed))
 
 
 def _with_condition(expression: Pair) -> Emitter:
@@ -85,5 +89,6 @@ SCALAR_ALU: Mapping[str, Emitter] = {
     **scalar_ops(TESTED_SCALAR_ROWS, tests_result=True),
     **scalar_ops(SCALAR_ROWS),
     **{name: _with_condition(pair) for name, pair in SCALAR_PAIR_ROWS.items()},
+    "s_cvt_pk_rtz_f16_f32": _towards_zero,
     **scalar_ops({**_floats("f16"), **_floats("f32"), **_OTHER_FLOATS}),
 }

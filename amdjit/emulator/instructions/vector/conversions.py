@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from amdjit.emulator.expressions import floats as fx
 from amdjit.emulator.expressions.nans import converted_nan, with_nans
@@ -10,7 +11,6 @@ from amdjit.emulator.host.builder import Builder, Value, element_of
 from amdjit.emulator.instructions.operation import Emitter, VectorOp, vector_op, vector_ops
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.operands import clamp_unit
 from amdjit.isa import integer_expressions as ix
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.integer_rows import VECTOR_ROWS, in_range
@@ -61,14 +61,28 @@ def _offset_nibble(b: Builder, x: Value) -> Value:
     )
 
 
-def _pack_units_towards_zero(b: Builder, x: Value, y: Value) -> Value:
-    """Clamp, then convert; the order does not matter, since both limits are halves and rounding
-    crosses neither."""
-    return fx.pack_towards_zero(b, clamp_unit(b, x), clamp_unit(b, y))
+@dataclass(frozen=True, slots=True)
+class _TowardsZero(VectorOp):
+    """V_CVT_PK_RTZ_F16_F32, on which clamp, omod and MODE's rounding and FP16_OVFL have no effect
+    (captured on a gfx1201)."""
+
+    def compute(self, frame: Frame, instruction: Instruction) -> Value:
+        """Return two halves in a dword."""
+        return frame.flushed_halves(VectorOp.compute(self, frame, instruction))
 
 
-def _conversion(operation: str, element: str) -> ix.Expression:
-    return with_nans(fx.cast(operation, element), converted_nan(element))
+_PACKED_TOWARDS_ZERO = _TowardsZero(fx.pack_towards_zero, clamped=fx.pack_towards_zero)
+
+
+def _widened(element: str) -> ix.Expression:
+    return with_nans(fx.cast("fpext", element), converted_nan(element))
+
+
+def _narrowed(element: str) -> VectorOp:
+    return VectorOp(
+        with_nans(fx.cast("fptrunc", element), converted_nan(element)),
+        tiny=fx.tiny_if_narrowed(element),
+    )
 
 
 def _saturated_bytes(b: Builder, x: Value) -> Value:
@@ -82,13 +96,17 @@ def _saturated_bytes(b: Builder, x: Value) -> Value:
 
 
 def put_byte(b: Builder, x: Value, position: Value, old: Value) -> Value:
-    """Convert f32 to u8, rounding to nearest even, and insert it into a dword at byte
-    `position`[1:0]."""
-    number = fx.to_integer(signed=False)(b, b.intrinsic("roundeven", x))
-    ones = b.const(old, 255)
+    """Convert f32 to u8, rounded as MODE says, and insert it into a dword at byte
+    `position`[1:0]. NaN is 0."""
+    limited = b.intrinsic(
+        "minimumnum", b.intrinsic("maximumnum", x, b.const(x, 0.0)), b.const(x, 255.0)
+    )
+    # The sum has no fraction bits.
+    shifter = b.const(x, 2.0**23)
+    whole = b.binary("fsub", b.binary("fadd", limited, shifter), shifter)
     place = b.shift("shl", b.mask(position, 2), 3)
-    kept = b.and_(old, b.not_(b.shift("shl", ones, place)))
-    return b.or_(kept, b.shift("shl", b.intrinsic("umin", number, ones), place))
+    kept = b.and_(old, b.not_(b.shift("shl", b.const(old, 255), place)))
+    return b.or_(kept, b.shift("shl", fx.to_integer(signed=False)(b, whole), place))
 
 
 VECTOR_CONVERSION: Mapping[str, VectorOp] = vector_ops(
@@ -108,12 +126,12 @@ VECTOR_CONVERSION: Mapping[str, VectorOp] = vector_ops(
         "v_cvt_nearest_i32_f32": in_range(fx.nearest_up),
         "v_cvt_floor_i32_f32": in_range(fx.floor_to_integer),
         "v_cvt_off_f32_i4": _offset_nibble,
-        "v_cvt_f16_f32": _conversion("fptrunc", "half"),
-        "v_cvt_f32_f16": _conversion("fpext", "float"),
+        "v_cvt_f16_f32": _narrowed("half"),
+        "v_cvt_f32_f16": _widened("float"),
         "v_cvt_f32_bf16": fx.brain_to_single,
-        "v_cvt_f32_f64": _conversion("fptrunc", "float"),
-        "v_cvt_f64_f32": _conversion("fpext", "double"),
-        "v_cvt_pk_rtz_f16_f32": VectorOp(fx.pack_towards_zero, clamped=_pack_units_towards_zero),
+        "v_cvt_f32_f64": _narrowed("float"),
+        "v_cvt_f64_f32": _widened("double"),
+        "v_cvt_pk_rtz_f16_f32": _PACKED_TOWARDS_ZERO,
         "v_cvt_norm_i16_f16": in_range(_normalised_integer(signed=True)),
         "v_cvt_norm_u16_f16": in_range(_normalised_integer(signed=False)),
         "v_cvt_pk_norm_i16_f32": in_range(_pair(_normalised_integer(signed=True))),

@@ -117,9 +117,14 @@ _PARTS: Rows = {
     "v_frexp_mant_f32": with_nans(fx.frexp_mantissa),
     "v_frexp_mant_f64": with_nans(fx.frexp_mantissa),
     "v_frexp_mant_f16": with_nans(fx.through_float(fx.frexp_mantissa)),
-    "v_ldexp_f32": with_nans(fx.ldexp_single),
-    "v_ldexp_f64": with_nans(fx.ldexp_double),
-    "v_ldexp_f16": with_nans(_ldexp_half),
+    **{
+        f"v_ldexp_{code}": VectorOp(with_nans(ldexp), tiny=fx.tiny_if_scaled(ldexp))
+        for code, ldexp in (
+            ("f16", _ldexp_half),
+            ("f32", fx.ldexp_single),
+            ("f64", fx.ldexp_double),
+        )
+    },
     "v_mul_dx9_zero_f32": with_nans(fx.multiply_legacy),
     "v_fmac_dx9_zero_f32": with_nans(fx.fma_legacy, fx.legacy_nan),
     "v_fma_dx9_zero_f32": with_nans(fx.fma_legacy, fx.legacy_nan),
@@ -216,10 +221,8 @@ class MultiplyAdd:
             flush_denormals(frame.builder, frame.source(instruction, place))
             for place in instruction.opcode.source_places
         ]
-        if element_of(operands[0].type) == "half":
-            frame.refuse_overflow(instruction)
-        result = self._sum(frame.builder, operands)
-        frame.write(instruction, 0, flush_denormals(frame.builder, result))
+        result = flush_denormals(frame.builder, self._sum(frame.builder, operands))
+        frame.write(instruction, 0, frame.without_overflow(result, operands, instruction))
 
     def _sum(self, b: Builder, operands: list[Value]) -> Value:
         x, y, z = operands

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from amdjit.emulator.expressions.elements import bf8_to_single, fp8_to_single
 from amdjit.emulator.expressions.fp8 import fnuz_to_single, single_to_fp8
+from amdjit.emulator.expressions.nans import bits, invalid
 from amdjit.emulator.host.builder import Builder, Value, constant
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.wave.frame import Frame
@@ -14,6 +15,21 @@ from amdjit.isa.instruction import Instruction
 from amdjit.isa.register_numbers import vector_number
 
 Widen = Callable[[Builder, Value], Value]
+
+
+def _with_one_nan(widen: Widen) -> Widen:
+    """Return a conversion to single precision whose NaNs are all the negative one without a payload
+    (captured on a gfx1201)."""
+
+    def expression(b: Builder, lanes: Value) -> Value:
+        value = widen(b, lanes)
+        nan = b.select(b.compare("uno", value, value), invalid(b, value), bits(b, value))
+        return b.bitcast(nan, "float")
+
+    return expression
+
+
+_FP8, _BF8 = _with_one_nan(fp8_to_single), _with_one_nan(bf8_to_single)
 
 
 def _to_single(widen: Widen) -> Emitter:
@@ -69,10 +85,10 @@ def _from_single_stochastic(kind: str) -> Emitter:
 
 
 VECTOR_FP8: Mapping[str, Emitter] = {
-    "v_cvt_f32_fp8": _to_single(fp8_to_single),
-    "v_cvt_f32_bf8": _to_single(bf8_to_single),
-    "v_cvt_pk_f32_fp8": _pair_to_singles(fp8_to_single),
-    "v_cvt_pk_f32_bf8": _pair_to_singles(bf8_to_single),
+    "v_cvt_f32_fp8": _to_single(_FP8),
+    "v_cvt_f32_bf8": _to_single(_BF8),
+    "v_cvt_pk_f32_fp8": _pair_to_singles(_FP8),
+    "v_cvt_pk_f32_bf8": _pair_to_singles(_BF8),
     "v_cvt_pk_fp8_f32": _from_pair("fp8"),
     "v_cvt_pk_bf8_f32": _from_pair("bf8"),
     "v_cvt_sr_fp8_f32": _from_single_stochastic("fp8"),
@@ -84,10 +100,8 @@ VECTOR_FP8: Mapping[str, Emitter] = {
 #
 # gfx942 has the FNUZ formats, gfx950 the OCP ones (CDNA 3 and CDNA 4 ISA documents, V_CVT_F32_FP8).
 
-_Widen = Callable[[Builder, Value], Value]
 
-
-def _gfx9_fp8_to_single(widen: _Widen) -> Emitter:
+def _gfx9_fp8_to_single(widen: Widen) -> Emitter:
     """The byte is the lowest of the operand, which SDWA has moved there."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
@@ -96,7 +110,7 @@ def _gfx9_fp8_to_single(widen: _Widen) -> Emitter:
     return emit
 
 
-def _gfx9_fp8_pair_to_singles(widen: _Widen) -> Emitter:
+def _gfx9_fp8_pair_to_singles(widen: Widen) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
         both = frame.source(instruction, 1)
@@ -142,7 +156,7 @@ def _gfx9_fp8_from_single_stochastic(kind: str) -> Emitter:
     return emit
 
 
-def _conversions(name: str, kind: str, widen: _Widen) -> dict[str, Emitter]:
+def _conversions(name: str, kind: str, widen: Widen) -> dict[str, Emitter]:
     return {
         f"v_cvt_f32_{name}": _gfx9_fp8_to_single(widen),
         f"v_cvt_pk_f32_{name}": _gfx9_fp8_pair_to_singles(widen),
@@ -156,6 +170,6 @@ GFX942_FP8: Mapping[str, Emitter] = {
     **_conversions("bf8", "bf8_fnuz", fnuz_to_single("bf8_fnuz")),
 }
 GFX950_FP8: Mapping[str, Emitter] = {
-    **_conversions("fp8", "fp8", fp8_to_single),
-    **_conversions("bf8", "bf8", bf8_to_single),
+    **_conversions("fp8", "fp8", _FP8),
+    **_conversions("bf8", "bf8", _BF8),
 }

@@ -1,4 +1,5 @@
-"""The batches of instructions: some opcodes of one format, for a size of waves and a MODE."""
+"""The batches of instructions: each has some opcodes of one format, for one wave size and one
+MODE."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ _SCALAR = ("SOP1", "SOP2", "SOPC", "SOPK", "SOPP")
 _VECTOR = ("VOP1", "VOP2", "VOPC", "VOP3", "VOP3P", "MAI")
 _MEMORY = ("DS", "VFLAT", "VGLOBAL", "VSCRATCH", "VBUFFER", "VTBUFFER")
 _DUAL = ("VOPDX", "VOPDY")
-# Opcodes of a batch, by the number of forms that each has.
+# The number of opcodes in a batch, by how many forms each opcode has.
 _OPCODES = {"VOP3": 30, "VOP3P": 30, "VBUFFER": 30, "VTBUFFER": 20}
 _USUAL_OPCODES = 60
 _LDS, _SCRATCH = 16384, 256
@@ -61,15 +62,19 @@ _FLOATS = ("f16", "f32", "f64", "bf16", "fp8", "bf8")
 
 @dataclass(frozen=True)
 class Run:
-    """What one batch runs: opcodes of a format, from the one of that number on, in the order of
-    the tables."""
+    """What one batch runs: some opcodes of a format, in the order of the tables."""
 
     format: str
+    """The format, as the decoder's tables name it."""
     first: int
+    """The number of the first opcode, in the order of the format's table."""
     count: int
+    """How many opcodes of the table it takes."""
     wave_size: int
     extent: Extent
+    """Which forms of each opcode are tried."""
     mode: str = ""
+    """The name of the MODE; empty for the usual one."""
 
     @property
     def name(self) -> str:
@@ -82,8 +87,8 @@ class Run:
 
 
 def runs(target: Target) -> Iterator[Run]:
-    """Yield what the batches run: all forms in waves of the usual size; in other waves those about
-    lanes; in other modes those without modifiers."""
+    """Yield what the batches run: all forms in waves of the usual size, the forms about lanes also
+    in waves of the other size, and the forms without modifiers also in other modes."""
     sets = instruction_set_of(target.name)
     assert sets is not None
     for run in _possible_runs(target, sets):
@@ -118,8 +123,8 @@ def rows_of(run: Run, sets: InstructionSet) -> Iterator[Row]:
 
 
 def _has_mode(row: Row, mode: str) -> bool:
-    """Return whether it is of interest in a mode. What FP16_OVFL does to a quotient, to products
-    that round before they are added, and to scaled conversions, is not known."""
+    """Return whether an opcode is worth trying in a mode. It is not known what FP16_OVFL does to
+    quotients, to products that are rounded before they are added, and to scaled conversions."""
     if not mode:
         return True
     has_floats = any(operand.spec.type.endswith(_FLOATS) for operand in row.operands)
@@ -132,7 +137,7 @@ def _modes_of(sets: InstructionSet) -> list[str]:
 
 
 def batches(target: Target) -> tuple[Batch, ...]:
-    """Return the batches of a processor; none if the emulator has no table of it."""
+    """Return the batches of a processor; none if the emulator has no table of its instructions."""
     if instruction_set_of(target.name) is None:
         return ()
     return tuple(
@@ -165,7 +170,7 @@ def bundles(run: Run, target: Target) -> Iterator[Bundle]:
 
 
 def _trials(run: Run, target: Target) -> Iterator[Trial]:
-    """Yield each trial once: forms of an opcode may coincide."""
+    """Yield each trial once, since forms of an opcode may coincide."""
     sets = instruction_set_of(target.name)
     assert sets is not None
     seen = set()
@@ -195,7 +200,7 @@ def trials_of(row: Row, wave_size: int, extent: Extent) -> Iterator[Trial]:
         yield from memory_trials(row, wave_size, extent)
 
 
-# Moves between VGPRs and accumulation VGPRs (CDNA): there and back, since nothing else shows what
+# Values are moved from VGPRs to accumulation VGPRs (CDNA) and back, because nothing else shows what
 # an accumulation VGPR holds.
 
 _SOURCE, _RESULT = v(8), v(64)
@@ -227,7 +232,7 @@ def _add(program: Program, moves: bool) -> None:
 _NOTHING = "it leaves nothing that could be compared"
 _PLACES = "its result is an address, or a time, which differs from run to run"
 _BARRIERS = "a barrier is between waves, and each workgroup here is one wave"
-# Instructions whose results are not the same on two chips, or in two runs.
+# Instructions whose results may differ between two chips, or between two runs.
 _VARYING = frozenset(
     {
         "s_getpc_b64", "s_memtime", "s_memrealtime", "s_sendmsg_rtn_b32", "s_sendmsg_rtn_b64",

@@ -1,5 +1,5 @@
-"""The memory that memory instructions are tried on: a cell for each lane, filled before and read
-back after."""
+"""The memory that memory instructions access: each lane has a cell, which is filled before the
+instruction and read back after it."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ __all__ = ["AREA_DWORDS", "CONTENT", "FLAT", "GLOBAL", "LDS_PLACE", "READ_BACK",
            "Memory"]  # fmt: skip
 
 AREA_DWORDS = 32
-"""Dwords of each work-item at the begin of the output, where global memory's cells are."""
+"""Dwords of each work-item at the beginning of the output, where the cells in global memory are."""
 CONTENT = v(136)
-"""The first VGPR of what cells hold before."""
+"""The first VGPR of the contents that cells have before the instruction."""
 READ_BACK = v(168)
-"""The first VGPR of what they hold after."""
+"""The first VGPR of the contents that they have after it."""
 LDS_PLACE, GLOBAL, SCRATCH, FLAT = v(215), v(216), v(217), v(218, 2)
-"""Addresses of a lane's cell: in LDS, from the output's begin, in scratch, and the whole one."""
+"""VGPRs with the address of a lane's cell: in LDS, relative to the output, in scratch, and flat."""
 _QUAD = 4
 
 
 class Memory(Enum):
-    """Where cells are."""
+    """The memory that cells are in."""
 
     LDS = "LDS"
     GLOBAL = "global"
@@ -33,19 +33,21 @@ class Memory(Enum):
 
 @dataclass(frozen=True)
 class Cells:
-    """A cell of some dwords for each lane. shift: log2 of the bytes from one lane's address to the
-    next one's; less than a cell's where lanes share cells."""
+    """A cell for each lane."""
 
     memory: Memory
     dwords: int = 8
+    """The size of a cell."""
     shift: int = 5
+    """The base-2 logarithm of the distance between the addresses of neighbouring lanes, in bytes.
+    The distance is smaller than a cell where lanes share cells."""
 
     def fill(self, program: Program) -> None:
         """Fill all cells from VGPRs."""
         self._places(program, (4 * self.dwords).bit_length() - 1)
         for first in range(0, self.dwords, _QUAD):
             self._move(program, "store", v(CONTENT.index + first, _QUAD), 4 * first)
-        program.settle()
+        program.drain()
         self._places(program, self.shift)
 
     def read(self, program: Program) -> None:
@@ -53,7 +55,7 @@ class Cells:
         self._places(program, (4 * self.dwords).bit_length() - 1)
         for first in range(0, self.dwords, _QUAD):
             self._move(program, "load", v(READ_BACK.index + first, _QUAD), 4 * first)
-        program.settle()
+        program.drain()
 
     def _move(self, program: Program, verb: str, data: Register, at: int) -> None:
         stores = verb == "store"
@@ -68,9 +70,9 @@ class Cells:
         program.add(f"{name}_{verb}_b128", *operands, base, offset=at)
 
     def _places(self, program: Program, shift: int) -> None:
-        """Compute each lane's addresses, in the area of its own wave: cells of another size would
-        else lie in those of other waves, which run at any time."""
-        program.settle()
+        """Compute each lane's addresses inside the area of its own wave. Otherwise, cells of
+        another size would overlap those of other waves, which may run at the same time."""
+        program.drain()
         program.add("v_lshlrev_b32_e32", LDS_PLACE, shift, v(0))
         program.safe("v_lshlrev_b32_e32", GLOBAL, 2, v(0))
         program.safe("v_sub_nc_u32_e32", GLOBAL, PLACE, GLOBAL)
@@ -79,8 +81,8 @@ class Cells:
         program.add("v_mov_b32_e32", SCRATCH, 0)
         low, high = v(FLAT.index), v(FLAT.index + 1)
         program.add("v_mov_b32_e32", high, s(OUTPUT.index + 1))
-        program.settle()
+        program.drain()
         program.add("v_add_co_u32", low, program.vcc, s(OUTPUT.index), GLOBAL)
-        program.settle()
+        program.drain()
         program.add("v_add_co_ci_u32", high, program.vcc, 0, high, program.vcc)
-        program.settle()
+        program.drain()

@@ -1,7 +1,7 @@
 """The forms of a vector instruction that are tried: modifiers, constants, DPP, SDWA, masked lanes.
 
-Not every opcode gets every control of DPP and SDWA, which are the same for all: they take turns by
-the opcode's number. Moves and additions get them all.
+The controls of DPP and SDWA are the same for all opcodes, so an opcode is tried only with some of
+them, chosen by its number. Moves and additions are tried with all.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from amdjit.probe.machine_code import s
 
 __all__ = ["Extent", "Form", "forms_of"]
 
-# What op_sel does to these on CDNA, and SDWA to this one, no ISA document says.
+# No ISA document says what op_sel does to these instructions on CDNA, and SDWA to this one.
 _WITHOUT_SELECTION = ("v_alignbit_b32", "v_alignbyte_b32")
 _WITHOUT_PARTS = ("v_sat_pk_u8_i16",)
-# gfx950's own conversions: what most of their modifiers do, no ISA document says.
+# gfx950's own conversions. No ISA document says what most of their modifiers do.
 _PLAIN_ON_CDNA = (
     "v_cvt_scalef32_",
     "v_ashr_pk_",
@@ -51,8 +51,8 @@ _LITERALS = {"f16": 0x3E02, "bf16": 0x3FC1, "f64": 0x400921FB}
 
 
 class Extent(Enum):
-    """Which forms of an opcode are tried: all; those that are about lanes, and the plain one; or
-    the plain one."""
+    """Which forms of an opcode are tried: all of them, the plain form and those about lanes, or
+    only the plain form."""
 
     ALL = "all"
     LANES = "lanes"
@@ -61,16 +61,16 @@ class Extent(Enum):
 
 @dataclass(frozen=True)
 class Form:
-    """One way to write an instruction.
-
-    name: as in a trial's name. modifiers: as `Program.add` takes them. replaced: other operands
-    than VGPRs, by role. is_partial: whether only some lanes are active.
-    """
+    """One way to write an instruction."""
 
     name: str
+    """The part of a trial's name that says which form it is."""
     modifiers: Mapping[str, Any] = field(default_factory=dict)
+    """Modifiers as `Program.add` takes them."""
     replaced: Mapping[str, Register | InlineConstant | Literal] = field(default_factory=dict)
+    """The operands that are not the usual VGPRs, by role."""
     is_partial: bool = False
+    """Whether only some lanes are active."""
 
     @property
     def is_about_lanes(self) -> bool:
@@ -79,7 +79,7 @@ class Form:
 
 
 def forms_of(row: Row) -> Iterator[Form]:
-    """Yield the forms of an opcode; it may not have all of them."""
+    """Yield the forms of an opcode. The opcode may not have all of them."""
     yield Form("")
     yield Form("some lanes", is_partial=True)
     yield from _with_constants(row)
@@ -90,7 +90,7 @@ def forms_of(row: Row) -> Iterator[Form]:
     ):
         yield from _long_forms(row)
     yield from _dpp_forms(row)
-    # What SDWA's selections mean for two halves, no ISA document says.
+    # No ISA document says what SDWA's selections mean for two halves.
     no_parts = row.opcode.traits.is_packed or row.opcode.mnemonic in _WITHOUT_PARTS
     if row.has("sdwa") and not no_parts:
         yield from _sdwa_forms(row)
@@ -107,7 +107,7 @@ def _with_constants(row: Row) -> Iterator[Form]:
         role = operand.spec.role
         if "v" in operand.takes and "s" in operand.takes and operand.dwords <= 2:
             yield Form(f"{role} scalar", replaced={role: s(24, operand.dwords)})
-        # What the upper dword of a constant is here, no ISA document says.
+        # No ISA document says what the upper dword of a constant is here.
         if "i" in operand.takes and operand.spec.type not in ("v2f32", "v2b32"):
             for constant in _constants(operand):
                 yield Form(f"{role} {constant.value}", replaced={role: constant})
@@ -153,7 +153,7 @@ def _selecting_forms(row: Row) -> Iterator[Form]:
 
 def _packed_forms(row: Row) -> Iterator[Form]:
     flags = row.flags
-    # What neg does to integers on CDNA, no ISA document says.
+    # No ISA document says what neg does to integers on CDNA.
     if not _is_gfx9(row) or _has_floats(row):
         yield from _negated_forms(row)
     if flags.get("clamp"):
@@ -183,7 +183,7 @@ def _negated_forms(row: Row) -> Iterator[Form]:
 
 
 def _dpp_forms(row: Row) -> Iterator[Form]:
-    """Yield DPP16 and DPP8 forms; every second one with inactive lanes."""
+    """Yield DPP16 and DPP8 forms. Every second one has inactive lanes."""
     is_gfx9 = _is_gfx9(row)
     everything = row.opcode.mnemonic in _FULLY_TRIED
     turn = row.opcode.code

@@ -1,5 +1,5 @@
-"""Memory instructions: LDS, global, flat, scratch and buffer accesses of all sizes, and atomics,
-each lane in a cell of its own."""
+"""Memory instructions: LDS, global, flat, scratch and buffer accesses of all sizes, and atomics.
+Each lane accesses a cell of its own."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ __all__ = ["memory_trials"]
 _DATA = {"vdata": v(8), "data0": v(8), "data1": v(100), "vdst": v(64)}
 _PLACES = {"vdata": 0, "data0": 0, "data1": 1, "vdst": 2}
 _RESOURCE, _OFFSET_SCALAR = s(44, 4), s(30)
-# Where the wave's own cells begin, for addresses by lane number, which all workgroups share.
+# The byte at which the wave's own cells begin, for addresses by lane number, which are the same in
+# all workgroups.
 _OWN_BASE = s(32, 2)
 _OFFSET = 16
 _BLOCK_DWORDS = 32
@@ -47,14 +48,19 @@ _MEMORIES = {"DS": Memory.LDS, "VSCRATCH": Memory.SCRATCH}
 
 @dataclass(frozen=True)
 class _Form:
-    """One way to write an access. flat: where the address of a flat access leads."""
+    """One way to write an access."""
 
     name: str
     given: Mapping[str, Any] = field(default_factory=dict)
+    """Immediate operands of the instruction."""
     has_base: bool = True
+    """Whether the address has a base in SGPRs."""
     returns: bool = False
+    """Whether an atomic returns the old value."""
     is_partial: bool = False
+    """Whether only some lanes are active."""
     resource: Resource | None = None
+    """The buffer resource of an access to a buffer."""
 
 
 @dataclass
@@ -69,7 +75,8 @@ class _Plan:
 
 
 def memory_trials(row: Row, wave_size: int, extent: Extent = Extent.ALL) -> Iterator[Trial]:
-    """Yield an opcode's trials; of accesses, some or only the first form."""
+    """Yield an opcode's trials: all its forms, or for accesses only the first one, as the extent
+    says."""
     access = row.opcode.traits.memory
     if row.opcode.traits.immediate is Immediate.SWIZZLE:
         yield from _lane_trials(
@@ -124,7 +131,7 @@ def _is_block(row: Row) -> bool:
 
 
 def _memory_type(row: Row, access: Access) -> str:
-    """Return the type of what an atomic finds: that of its data."""
+    """Return the type that an atomic finds in memory, which is that of its data."""
     data = next((each for each in row.operands if each.spec.role in ("vdata", "data0")), None)
     if data is None or access.kind is not MemoryKind.ATOMIC:
         return "b32"
@@ -202,7 +209,7 @@ def _plan_operand(plan: _Plan, row: Row, access: Access, operand: OperandRow) ->
 
 
 def _address(row: Row, form: _Form) -> Value:
-    """Return the VGPRs of an address, None where there are none."""
+    """Return the VGPRs of an address; None for accesses without any."""
     if form.resource is not None:
         return GLOBAL
     if row.format.name == "VSCRATCH":
@@ -249,20 +256,20 @@ def _add(program: Program, plan: _Plan, code: bytes) -> None:
 
 
 def _with_lanes(program: Program, form: _Form, code: bytes) -> None:
-    """Add the instruction, with all lanes or some."""
+    """Add the instruction, executed by all lanes or by some."""
     if form.is_partial:
         for part in (0, 1):
             register = Register(RegisterFile.EXEC, part)
             program.add("s_mov_b32", register, _PARTIAL >> 32 * part & 0xFFFFFFFF)
-    program.settle()
+    program.drain()
     program.add_encoded(code)
-    program.settle()
+    program.drain()
     if form.is_partial:
         program.safe("s_mov_b64", EXEC, -1)
 
 
 def _lane_trials(row: Row, wave_size: int, forms: list[_Form]) -> Iterator[Trial]:
-    """Yield trials of LDS instructions that only move values between lanes."""
+    """Yield trials of LDS instructions that move values between lanes without accessing memory."""
     for form in forms:
         plan = _Plan(Cells(Memory.LDS), form)
         for operand in row.operands:
@@ -308,30 +315,31 @@ _GFX9_KINDS = {0: "UNORM", 1: "SNORM", 2: "USCALED", 3: "SSCALED", 4: "UINT", 5:
 @dataclass(frozen=True)
 class Resource:
     """A buffer resource (RDNA 4 ISA, 9.1 "Buffer Resource Descriptor"; CDNA 3 ISA, 9.1.8) and how
-    instructions use it.
-
-    given: immediates of the instruction. stride: bytes of a record, 0 for a raw buffer; records:
-    how many bytes, or records, there are. word: the last dword.
-    """
+    instructions use it."""
 
     name: str
     given: Mapping[str, Any] = field(default_factory=dict)
+    """Immediate operands of the instruction."""
     stride: int = 0
+    """Bytes of a record; 0 for a raw buffer."""
     records: int = _AREA
+    """The size of the buffer, in bytes, or in records if it has any."""
     word: int = 0
+    """The last dword of the resource."""
 
     def add(self, program: Program, register: Register, address: Register) -> None:
-        """Put the resource into SGPRs; make the lanes' addresses indices if it has records."""
+        """Put the resource into SGPRs. If it has records, turn the lanes' addresses into
+        indices."""
         first = register.index
         program.add("s_mov_b32", s(first), s(OUTPUT.index))
         program.add("s_and_b32", s(first + 1), s(OUTPUT.index + 1), 0xFFFF)
-        program.settle()
+        program.drain()
         program.add("s_or_b32", s(first + 1), s(first + 1), self.stride << 16)
         program.add("s_mov_b32", s(first + 2), self.records)
         program.add("s_mov_b32", s(first + 3), self.word)
         if self.stride:
             program.add("v_lshrrev_b32_e32", address, _CELL.bit_length() - 1, address)
-        program.settle()
+        program.drain()
 
 
 def resources_of(row: Row) -> Iterator[Resource]:
@@ -353,7 +361,7 @@ def resources_of(row: Row) -> Iterator[Resource]:
 
 @cache
 def _numbers(sets: InstructionSet) -> dict[str, int]:
-    """Return the formats by their names, as instructions number them."""
+    """Return the number that instructions use for each format, by the format's name."""
     if sets.splits_formats:
         return {
             f"{widths}_{kind}": data | number << 4
@@ -367,7 +375,8 @@ def _numbers(sets: InstructionSet) -> dict[str, int]:
 
 
 def _word(sets: InstructionSet, name: str) -> int:
-    """Return a resource's last dword: components that the format lacks read as 0."""
+    """Return the last dword of a resource, with which components that the format lacks read as
+    0."""
     number = _numbers(sets)[name]
     components = len(name.split("_")) - 1
     channels = sum((4 + channel) << 3 * channel for channel in range(components))
@@ -377,8 +386,8 @@ def _word(sets: InstructionSet, name: str) -> int:
 
 
 def _chosen_formats(row: Row) -> list[str]:
-    """Return the formats of an instruction: all that it can have without rounding or clamping,
-    which the ISA documents leave open, for those of four components, else some."""
+    """Return the formats to try with an instruction: for four components, all that need no rounding
+    or clamping, which the ISA documents leave open; for fewer components, some of them."""
     mnemonic = row.opcode.mnemonic
     names = list(_numbers(row.opcode.instruction_set))
     whole = "16" if "_d16_" in mnemonic else "32"

@@ -19,7 +19,8 @@ from amdjit.probe.machine_code import EXEC, INPUT, M0, VCC, EncodingError, Progr
 
 __all__ = ["scalar_load_trials", "scalar_trials"]
 
-# First registers of the operands: VGPRs that are loaded, and the SGPRs that they become.
+# The first registers of the operands: the VGPRs that are loaded, and the SGPRs to which they are
+# moved.
 _VECTORS = {"src0": 8, "src1": 12, "sdst": 16}
 _SCALARS = {"src0": 44, "src1": 48, "sdst": 32}
 _PLACES = {"src0": 0, "src1": 1, "sdst": 2}
@@ -27,7 +28,7 @@ _CONDITION = v(20)
 _CONDITION_SCALAR, _CONDITION_RESULT, _OLD_EXEC = s(52), s(53), s(40, 2)
 _DISTANCE = 2
 _NUMBERS = (0x7FFF, 0x8000, 0x1234, 0xFFFF, 0)
-# MODE's rounding and denormals.
+# The fields of MODE for rounding and denormals.
 _MODE_FIELD = 7 << 11 | 1
 _MODE_BITS = s(54)
 _LITERALS = {"f16": 0x3E02, "f32": 0x40490FDB}
@@ -49,7 +50,7 @@ class _Plan:
 
 
 def scalar_trials(row: Row, wave_size: int, extent: Extent = Extent.ALL) -> Iterator[Trial]:
-    """Yield an opcode's trials: of those that take the same operands, some or only the first."""
+    """Yield an opcode's trials: all its forms, or only the first one, as the extent says."""
     for number, form in enumerate(_forms(row)):
         trial = None if number and extent is not Extent.ALL else _trial(row, form, wave_size)
         if trial is not None:
@@ -151,14 +152,14 @@ def _add(program: Program, row: Row, plan: _Plan, code: bytes) -> None:
     for scalar, vector in plan.moved:
         program.add("v_readfirstlane_b32", scalar, vector)
     program.add("v_readfirstlane_b32", _CONDITION_SCALAR, _CONDITION)
-    program.settle()
+    program.drain()
     program.safe("s_and_b32", _CONDITION_SCALAR, _CONDITION_SCALAR, 1)
     if traits.moves_relative_scalars:
         program.safe("s_mov_b32", M0, _DISTANCE << 16 | _DISTANCE)
     program.safe("s_mov_b64", VCC, 0)
     program.safe("s_cmp_lg_u32", _CONDITION_SCALAR, 0)
     program.add_encoded(code)
-    program.settle()
+    program.drain()
     if traits.writes_scc:
         program.safe("s_cselect_b32", _CONDITION_RESULT, 1, 0)
     if traits.writes_exec:
@@ -169,7 +170,7 @@ def _add(program: Program, row: Row, plan: _Plan, code: bytes) -> None:
         program.safe("s_setreg_imm32_b32", 0xF0, simm16=_MODE_FIELD)
 
 
-# Scalar loads of all sizes, from the kernel's inputs: memory that nothing writes.
+# Scalar loads of all sizes read the kernel's inputs, because nothing writes that memory.
 
 _RESULT, _RESOURCE, _OFFSET = 64, s(44, 4), s(30)
 _RECORDS = 100
@@ -192,7 +193,7 @@ _FORMS = (
 
 
 def scalar_load_trials(row: Row, wave_size: int, extent: Extent = Extent.ALL) -> Iterator[Trial]:
-    """Yield an opcode's trials: of those with other offsets, all or only the first."""
+    """Yield an opcode's trials, with all offsets or only the first, as the extent says."""
     for form in _FORMS if extent is Extent.ALL else _FORMS[:1]:
         trial = _scalar_memory_trial(row, form, wave_size)
         if trial is not None:
@@ -220,7 +221,7 @@ def _scalar_memory_trial(row: Row, form: _ScalarMemoryForm, wave_size: int) -> T
         f"{row.opcode.mnemonic} {form.name}".strip(),
         row.opcode.mnemonic,
         (row.format.name, row.opcode.code),
-        # It is loaded from this row, which is the kernel's first.
+        # The value is loaded from this row, which is the kernel's first.
         (Source(v(8), "b32", 1),),
         (),
         lambda program: _scalar_memory_add(program, choice.code, is_gfx9),
@@ -235,6 +236,6 @@ def _scalar_memory_add(program: Program, code: bytes, is_gfx9: bool) -> None:
     program.add("s_and_b32", s(first + 1), s(INPUT.index + 1), 0xFFFF)
     program.add("s_mov_b32", s(first + 2), _RECORDS)
     program.add("s_mov_b32", s(first + 3), _GFX9_RAW_WORD if is_gfx9 else _RAW_WORD)
-    program.settle()
+    program.drain()
     program.add_encoded(code)
-    program.settle()
+    program.drain()

@@ -28,27 +28,30 @@ _FIRST_ADDRESS = 224
 _COPIES = 200
 _ADDRESSES = 20
 MASK = 0x3C5A96F1A5C3F01E
-"""What lane masks, and scalar operands, begin with."""
+"""The initial value of lane masks and scalar operands."""
 OLD = 0xDEADBEEF
-"""What destinations hold before they are written."""
+"""The value that destinations have before they are written."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """An operand whose value differs from lane to lane: VGPRs, the type of their content, and
-    which operand it is."""
+    """An operand whose value differs from lane to lane."""
 
     register: Register
+    """The VGPRs that hold it."""
     type: str
+    """The type of their contents."""
     place: int
+    """The number of the operand."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """A register that is compared afterwards. type: of its content."""
+    """A register that is compared afterwards."""
 
     register: Register
     type: str
+    """The type of its contents."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +59,10 @@ class Trial:
     """One instruction in one form."""
 
     name: str
-    """Unique in its batch."""
+    """The name, which is unique in its batch."""
     subject: str
     opcode: tuple[str, int]
-    """Format and number, for the count of what is covered."""
+    """The format and the number of the opcode, to count what is covered."""
     sources: tuple[Source, ...]
     before: tuple[Register, ...]
     """VGPRs that are filled with OLD first."""
@@ -77,9 +80,9 @@ class Bundle:
     trials: tuple[Trial, ...]
     mode: Mode = field(default_factory=Mode)
     lanes: int = 512
-    """Work-items."""
+    """The number of work-items."""
     group: int | None = None
-    """Work-items of a workgroup."""
+    """Work-items of a workgroup; None for one wave."""
     lds: int = 0
     """Bytes of LDS of a workgroup."""
     scratch: int = 0
@@ -89,7 +92,7 @@ class Bundle:
 
     @property
     def group_size(self) -> int:
-        """Work-items of a workgroup: one wave unless said otherwise."""
+        """Work-items of a workgroup: one wave unless `group` says otherwise."""
         return self.group or self.wave_size
 
     @property
@@ -140,14 +143,15 @@ def _typed(results: Sequence[Result], rows: Dwords) -> Results:
 
 
 def _prepare_scalars(program: Program) -> None:
-    """Give the scalars that instructions may read their values: s[20:31]."""
+    """Set the scalars that instructions may read, s[20:31]."""
     for number in range(20, 32):
         program.add("s_mov_b32", s(number), (MASK >> 32 * (number % 2)) & 0xFFFFFFFF)
-    program.settle()
+    program.drain()
 
 
 class _Writer:
-    """Adds trials to a kernel: loads what is not yet in registers, runs, stores."""
+    """Adds trials to a kernel: it loads the values that are not in registers yet, runs the
+    instruction, and stores the results."""
 
     def __init__(self, program: Program, lanes: int, first_row: int) -> None:
         self._program, self._lanes = program, lanes
@@ -157,7 +161,7 @@ class _Writer:
         self._stored = first_row
 
     def inputs(self) -> Dwords:
-        """Return the rows that the kernel loads; one at least."""
+        """Return the rows that the kernel loads, at least one."""
         return np.stack(self._rows) if self._rows else np.zeros((1, self._lanes), np.uint32)
 
     def add(self, trial: Trial) -> None:
@@ -166,9 +170,9 @@ class _Writer:
         for register in trial.before:
             for number in range(register.dwords):
                 program.add("v_mov_b32_e32", v(register.index + number), OLD)
-        program.settle()
+        program.drain()
         trial.add(program)
-        program.settle()
+        program.drain()
         written = [*(result.register for result in trial.results), *trial.before]
         self._store(trial.results)
         for register in written:
@@ -191,11 +195,11 @@ class _Writer:
             part = missing[first : first + _ADDRESSES]
             for number, (_, key) in enumerate(part):
                 self._address(number, self._place(key))
-            self._program.settle()
+            self._program.drain()
             for number, (index, key) in enumerate(part):
                 self._program.add("global_load_b32", v(index), v(_FIRST_ADDRESS + number), s(0, 2))
                 self._held[index] = key
-            self._program.settle()
+            self._program.drain()
 
     def _place(self, key: tuple[str, int, int, int]) -> int:
         if key not in self._places:
@@ -215,30 +219,31 @@ class _Writer:
             part = registers[first : first + _ADDRESSES]
             for number in range(len(part)):
                 self._address(number, self._stored + number)
-            self._program.settle()
+            self._program.drain()
             for number, index in enumerate(part):
                 address = v(_FIRST_ADDRESS + number)
                 self._program.add("global_store_b32", address, v(index), s(2, 2))
             self._stored += len(part)
-            self._program.settle()
+            self._program.drain()
 
     def _vectors(self, register: Register) -> list[int]:
-        """Return the VGPRs to store; scalars are copied into some first."""
+        """Return the VGPRs to store. The contents of scalar registers are copied into some
+        first."""
         if register.file is RegisterFile.VGPR:
             return [register.index + number for number in range(register.dwords)]
         first = _COPIES + (4 if register.file is RegisterFile.VCC else 0)
         for number in range(register.dwords):
             part = Register(register.file, register.index + number)
             self._program.add("v_mov_b32_e32", v(first + number), part)
-        self._program.settle()
+        self._program.drain()
         return [first + number for number in range(register.dwords)]
 
 
 class _Launch:
-    """A bundle's results on the devices that it ran on; launched when first asked for.
+    """The results of a bundle on each device. The bundle is launched when they are first asked for.
 
-    Where a device refuses the whole, each trial is launched alone, so that only those fail that it
-    refuses.
+    If a device refuses the whole bundle, each trial is launched alone, so that only the refused
+    ones fail.
     """
 
     def __init__(self, bundle: Bundle) -> None:
@@ -246,7 +251,8 @@ class _Launch:
         self._found: dict[Device, list[Results] | None] = {}
 
     def result(self, number: int) -> Results:
-        """Return a trial's results on the current device; AmdjitError if it refuses the trial."""
+        """Return a trial's results on the current device; AmdjitError if the device refuses the
+        trial."""
         device = amdjit.current_device()
         if device not in self._found:
             self._found[device] = self._launched()
@@ -278,7 +284,7 @@ def cases_of(bundle: Bundle) -> Iterator[Case]:
 
 
 def _described(trial: Trial, result: int, element: int, lanes: int) -> str:
-    """Say what a lane's sources were."""
+    """Say what the sources of a lane were."""
     kept = trial.results[result]
     per_lane = 4 * kept.register.dwords // element_type(kept.type).dtype.itemsize
     lane = element // per_lane
@@ -311,14 +317,12 @@ def bundled(trials: Iterable[Trial], size: int) -> Iterator[tuple[Trial, ...]]:
         yield tuple(part)
 
 
-# Operands for many lanes: special values of their type against each other, then random ones.
+# Operands for many lanes: first pairs of special values of their types, then random values.
 
 Dwords = NDArray[np.uint32]
-"""Registers by lanes."""
+"""The dwords of registers, by register and lane."""
 
 _TYPE = re.compile(r"^(?:v(\d+))?([a-z]+?)(\d+)$")
-# Bits per element; what the rest is called.
-_NARROW = {"fp8": ("fp", 8), "bf8": ("bf", 8), "bf16": ("bf", 16)}
 # Zeros, ones, infinities, quiet and signalling NaNs with payloads, extremes, denormals, halves,
 # numbers whose sums and products are ties, and those at the limits of integers.
 _SPECIAL: dict[str, tuple[int, ...]] = {
@@ -355,21 +359,23 @@ _DTYPES: dict[str, Any] = {
     "i8": np.int8,
 }
 _UNSIGNED: dict[int, Any] = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
-# Lanes of the grid of special values, and of numbers of moderate size at the end; the rest has
-# random bits.
+# The first share of the lanes has pairs of special values, and the lanes after the second share
+# have numbers of moderate size. The lanes between have random bits.
 _GRID, _MODERATE = 0.75, 0.9
 
 
 @dataclass(frozen=True)
 class ElementType:
-    """What a register holds side by side. name: f16, i32, ...; bits: of each element."""
+    """The type of the elements that a register holds."""
 
     name: str
+    """The name, such as f16 or i32."""
     bits: int
+    """The bits of each element."""
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """NumPy's type of an element; of elements that it lacks, the dwords."""
+        """NumPy's type of an element, or that of the dwords if NumPy has none."""
         found: np.dtype[Any] = np.dtype(_DTYPES.get(self.name, _UNSIGNED.get(self.bits, np.uint32)))
         return found
 
@@ -389,7 +395,7 @@ def element_type(type: str) -> ElementType:
 
 @cache
 def special_bits(name: str, bits: int) -> tuple[int, ...]:
-    """Return the values of a type that tell most, as bits."""
+    """Return the most revealing values of a type, as bits."""
     if name in _SPECIAL:
         return _SPECIAL[name]
     top = 1 << (bits - 1)
@@ -404,8 +410,9 @@ def special_bits(name: str, bits: int) -> tuple[int, ...]:
 def operand_rows(types: tuple[tuple[str, int], ...], lanes: int) -> list[Dwords]:
     """Return each source's registers: their dwords by lanes.
 
-    types: type and dwords of each source. Special values of the first two sources meet in pairs,
-    those of the others in a fixed disorder; then come random bits, and numbers of moderate size.
+    types: the type and the number of dwords of each source. The first lanes have all pairs of
+    special values of the first two sources, and those of the other sources in a shuffled order that
+    is always the same; then come random bits, and numbers of moderate size.
     """
     return [_rows(type, dwords, place, lanes) for place, (type, dwords) in enumerate(types)]
 
@@ -427,7 +434,7 @@ def _rows(type: str, dwords: int, place: int, lanes: int) -> Dwords:
 def _column(
     element: ElementType, place: int, lanes: int, number: int, generator: np.random.Generator
 ) -> NDArray[np.uint64]:
-    """Return one element of each lane. number: which of the elements side by side."""
+    """Return one element of each lane. number: its position in the register."""
     special = np.array(special_bits(element.name, element.bits), np.uint64)
     grid, moderate = int(lanes * _GRID), int(lanes * _MODERATE)
     found = generator.integers(0, 1 << 64, lanes, np.uint64)
@@ -453,7 +460,7 @@ def _moderate(
 
 
 def value_text(bits: int, element: ElementType) -> str:
-    """Return an element in words: its bits, and the number that they are."""
+    """Return an element in words: its bits, and the number that they stand for."""
     digits = element.bits // 4
     dtype = element.dtype
     if dtype.kind not in "fiV":

@@ -17,7 +17,7 @@ from amdjit.probe.machine_code import EXEC, M0, VCC, EncodingError, Program, s, 
 
 __all__ = ["dual_trials", "vector_trials"]
 
-# First VGPRs of the operands by role: wide enough for 32 dwords each.
+# The first VGPRs of the operands, by role; each has space for 32 dwords.
 _VECTORS = {"vdst": 64, "src0": 8, "src1": 100, "src2": 136}
 _SCALAR_RESULTS = {"vdst": 32, "sdst": 36}
 _SCALAR_SOURCES = {"src0": 24, "src1": 26, "src2": 20}
@@ -25,10 +25,10 @@ _OLD_EXEC = s(40, 2)
 _PLACES = {"src0": 0, "src1": 1, "src2": 2, "vdst": 3}
 _SUFFIXES = {"VOP1": "_e32", "VOP2": "_e32", "VOPC": "_e32", "VOP3": "_e64"}
 _LITERALS = {"f16": 0x3E02, "bf16": 0x3FC1}
-# M0 as the distance of relative moves: one register, for sources and destinations.
+# M0 is the distance of relative moves: one register, for sources and destinations.
 _DISTANCE = 0x10001
 _PARTIAL = 0x6996F00F0FF0A55A
-"""Which lanes are active where not all are."""
+"""The lanes that are active in forms with inactive lanes."""
 
 
 def vector_trials(row: Row, wave_size: int, extent: Extent = Extent.ALL) -> Iterator[Trial]:
@@ -45,7 +45,7 @@ def vector_trials(row: Row, wave_size: int, extent: Extent = Extent.ALL) -> Iter
 
 @dataclass
 class _Plan:
-    """The operands of one trial as they are chosen."""
+    """The operands of one trial while they are chosen."""
 
     wave_size: int
     values: list[Value] = field(default_factory=list)
@@ -59,7 +59,7 @@ class _Plan:
 
 
 def _trial(row: Row, form: Form, wave_size: int) -> Trial | None:
-    """Return the trial of a form, None if the opcode has no such form."""
+    """Return the trial of a form; None if the opcode has no such form."""
     plan = _planned(row, form, wave_size)
     try:
         choice = assemble_row(row, plan.values, form.modifiers, wave_size)
@@ -128,7 +128,7 @@ def _plan_operand(plan: _Plan, operand: OperandRow, form: Form) -> None:
 
 
 def _plan_neighbours(plan: _Plan) -> None:
-    """Relative moves read and write the next registers."""
+    """Plan the next registers as well, which relative moves read and write."""
     plan.sources.append(Source(v(_VECTORS["src0"] + 1), "b32", 2))
     register = v(_VECTORS["vdst"] + 1)
     plan.before.append(register)
@@ -136,7 +136,8 @@ def _plan_neighbours(plan: _Plan) -> None:
 
 
 def _add(program: Program, plan: _Plan, code: bytes) -> None:
-    """Add the instruction between what its implied registers need."""
+    """Add the instruction, with the instructions before and after it that its implied registers
+    need."""
     if plan.uses_vcc:
         program.add("s_mov_b64", VCC, s(20, 2))
     if plan.is_relative:
@@ -145,20 +146,20 @@ def _add(program: Program, plan: _Plan, code: bytes) -> None:
         for part in (0, 1):
             register = Register(EXEC.file, part)
             program.add("s_mov_b32", register, _PARTIAL >> 32 * part & 0xFFFFFFFF)
-    program.settle()
+    program.drain()
     program.add_encoded(code)
-    program.settle()
+    program.drain()
     if plan.writes_exec:
         program.safe("s_mov_b64", _OLD_EXEC, EXEC)
     if plan.writes_exec or plan.is_partial:
         program.safe("s_mov_b64", EXEC, -1)
 
 
-# Dual-issue instructions: each half with some others.
+# Each half of a dual-issue instruction is tried with some other halves.
 
 _WAVE_SIZE = 32
-# RDNA 3 ISA, 7.6 "Dual Issue VALU": sources of the halves lie in different banks of four, and
-# destinations at an even and an odd register.
+# RDNA 3 ISA, 7.6 "Dual Issue VALU": the sources of the halves must be in different ones of four
+# banks, and of the destinations one must be an even and one an odd register.
 _FIRST = {"vdst": 64, "src0": 8, "src1": 100}
 _SECOND = {"vdst": 67, "src0": 9, "src1": 101}
 _PARTNERS = ("v_dual_mov_b32", "v_dual_fmac_f32", "v_dual_cndmask_b32")
@@ -166,7 +167,7 @@ _LITERAL = Literal(0x40490FDB)
 
 
 def dual_trials(table: str, code: int, sets: InstructionSet) -> Iterator[Trial]:
-    """Yield the trials of a half: table is VOPDX or VOPDY."""
+    """Yield the trials of a half. table: VOPDX or VOPDY."""
     other = "VOPDY" if table == "VOPDX" else "VOPDX"
     row = row_of(table, code, _WAVE_SIZE, sets)
     assert row is not None
@@ -183,7 +184,7 @@ def dual_trials(table: str, code: int, sets: InstructionSet) -> Iterator[Trial]:
 def _dual_trial(
     row: Row, partner: Row, is_first: bool, constant: Value, sets: InstructionSet
 ) -> Trial | None:
-    """Return the trial; None if the halves do not go together."""
+    """Return the trial; None if the halves cannot be combined."""
     own = _half(row, _FIRST if is_first else _SECOND, constant)
     others = _half(partner, _SECOND if is_first else _FIRST, None)
     halves = (own, others) if is_first else (others, own)

@@ -1,4 +1,4 @@
-"""The batches of the language: a kernel of several programs each."""
+"""The batches of the language. Each is a few kernels, and each kernel runs several programs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Member(IntEnum):
     THREE = 3
 
 
-# What programs may name; plain functions of theirs are device functions.
+# The names that programs may use. Plain functions that they define become device functions.
 _NAMES = (
     "bf16", "boolean", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
     "f32x4", "i32x2", "f16x2", "u8x4", "f64x2", "i16x8", "bf16x4", "bitcast", "shuffle", "local",
@@ -64,7 +64,7 @@ def _cases(numbers: range, target: Target) -> Iterator[Case]:
 
 
 def _run(number: int, target: Target) -> Results:
-    """Return whether each program wrote what Python says, and what it wrote."""
+    """Return whether each program of a kernel wrote what Python would write, and what it wrote."""
     whole, kernel = corpus(), corpus().kernels[number]
     shape = (len(kernel.sources), whole.items * whole.slots)
     outputs = [np.zeros(shape, dtype) for dtype in TYPES.values()]
@@ -85,8 +85,8 @@ def _run(number: int, target: Target) -> Results:
 
 @cache
 def _launcher(number: int) -> Any:
-    """Return a function that calls a kernel's programs one after the other, each with a row of the
-    results."""
+    """Return a function that calls a kernel's programs one after the other, with one row of the
+    results for each."""
     kernel = corpus().kernels[number]
     names = {name: getattr(amdjit, name) for name in _NAMES} | {
         "complex64": np.complex64, "complex128": np.complex128, "replace": dataclasses.replace,
@@ -121,7 +121,7 @@ def _launcher_text(kernel: Kernel) -> str:
 
 
 def _define(source: str, name: str, names: dict[str, Any]) -> dict[str, Any]:
-    """Run source whose lines can be read back."""
+    """Run source in such a way that its lines can be found for error messages."""
     file = f"<probe program {name}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     found = {"__name__": "probe_programs", **names}
@@ -144,7 +144,7 @@ def _inputs(number: int, result: int, element: int) -> str:
 # computed.
 
 FILE = "programs.json.xz"
-# The types of which each program reads one array and writes one.
+# Each program reads and writes one array of each of these types.
 TYPES: dict[str, Any] = {
     "i8": np.int8, "u8": np.uint8, "i16": np.int16, "i32": np.int32, "u32": np.uint32,
     "i64": np.int64, "u64": np.uint64, "f16": np.float16, "bf16": ml_dtypes.bfloat16,
@@ -154,15 +154,17 @@ TYPES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Kernel:
-    """Programs that run one after the other in a kernel. sources: each defines a function
-    `program`; digests: of what each writes; level, wave_size, guarded: how it is compiled, and
-    whether only the first lanes of a larger workgroup run the programs."""
+    """Programs that run one after the other in a kernel."""
 
     sources: tuple[str, ...]
+    """The sources of the programs; each defines a function `program`."""
     digests: tuple[str, ...]
+    """Digests of what each program writes."""
     level: int
+    """The optimisation level of the kernel."""
     wave_size: int
     guarded: bool
+    """Whether the workgroup is larger, and only its first lanes run the programs."""
 
 
 @dataclass(frozen=True)
@@ -177,18 +179,18 @@ class Corpus:
     uniform: int
     """The argument that is the same in all lanes."""
     numbers: dict[str, int | float]
-    """Python's own, by their names."""
+    """Python's own numbers that are passed, by name."""
     inputs: dict[str, NDArray[Any]]
     """An array of each type."""
 
     @property
     def items(self) -> int:
-        """Elements of an input."""
+        """The number of elements of an input."""
         return len(self.inputs["i8"])
 
     @property
     def tables(self) -> dict[str, NDArray[Any]]:
-        """Arrays outside of the programs, by their names."""
+        """Global arrays that the programs read, by name."""
         return {f"T_{kind}": np.roll(each[::-1], 5) for kind, each in self.inputs.items()}
 
 
@@ -212,14 +214,15 @@ def corpus() -> Corpus:
 
 
 def without_payloads(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array whose NaN all have the same bits: which ones, Python does not say."""
+    """Return an array in which all NaNs have the same bits, because Python does not define which
+    ones they have."""
     if array.dtype.kind in "iu":
         return array
     return np.where(np.isnan(array), array.dtype.type(np.nan), array).astype(array.dtype)
 
 
 def digest(outputs: list[NDArray[Any]]) -> str:
-    """Return a digest of what a program writes, an array of each type."""
+    """Return a digest of what a program writes: an array of each type."""
     found = xxhash.xxh3_64()
     for each in outputs:
         found.update(without_payloads(np.ascontiguousarray(each)).tobytes())

@@ -1,4 +1,5 @@
-"""The batches of matrix instructions: each row with each experiment, and with its modifiers."""
+"""The batches of matrix instructions: each row is run with each experiment, and with its
+modifiers."""
 
 from __future__ import annotations
 
@@ -78,7 +79,7 @@ def cases_of(row: Row) -> Iterator[Case]:
 
 
 def _revealing(row: Row) -> tuple[str, ...]:
-    """Return the experiments in which modifiers show."""
+    """Return the experiments whose results modifiers change."""
     if row.instruction.is_integer:
         return ("any bits", "near limits", "largest")
     return ("near", "specials")
@@ -92,12 +93,12 @@ def _run(row: Row, experiment: str, form: Form) -> Results:
     bits = unpacked(row.layout("d"), d, selected)
     results: tuple[NDArray[Any], ...] = (typed(bits, row.kinds[2]),)
     if getattr(row.layout("d"), "is_spread", False):
-        results += (d,)  # the halves of registers that the result leaves
+        results += (d,)  # the halves of registers that the result does not write
     return results
 
 
 def _inputs(row: Row, experiment: str, result: int, element: int) -> str:
-    """Say what an element of D was made of, in hexadecimal bits."""
+    """Say what an element of D was computed from, as bits in hexadecimal."""
     if result:
         return f"register {element} of the waves"
     operands = operands_of(row, experiment)
@@ -124,7 +125,7 @@ def _scales(operands: Operands, wave: int, i: int, j: int) -> str:
 
 
 def forms_of(row: Row) -> list[Form]:
-    """Return the forms of a row beside the plain one."""
+    """Return the forms of a row other than the plain one."""
     if isinstance(row.instruction, MfmaInstruction):
         return _mfma_forms(row, row.instruction)
     found = []
@@ -132,7 +133,7 @@ def forms_of(row: Row) -> list[Form]:
         found += [Form((False, False)), Form((False, True), True), Form((True, False), True)]
         found.append(Form(clamp=True))
     elif not (row.is_gfx11 or row.instruction.is_sparse or row.kinds[2] == "bf16"):
-        # LLVM makes modifiers of these: neg_lo and neg_hi of C.
+        # LLVM turns these into modifiers: neg_lo and neg_hi of C.
         found += [Form(negated=True), Form(absolute=True), Form(negated=True, absolute=True)]
     if getattr(row.layout("c"), "is_spread", False):
         found.append(Form(upper=True))

@@ -1,5 +1,5 @@
-"""Operands that reveal how a matrix instruction of floats computes: experiments of several waves,
-each with numbers of its own kind."""
+"""Operands that reveal how a matrix instruction of floats computes. Each experiment has several
+waves, with numbers of one kind."""
 
 from __future__ import annotations
 
@@ -21,43 +21,48 @@ Random = np.random.Generator
 
 @dataclass(frozen=True)
 class Drawn:
-    """Operands of waves, as bits: a [waves, blocks, m, k], b [waves, blocks, k, n], c [waves,
-    blocks, m, n]; k counts what A holds."""
+    """The operands of some waves, as bits. k counts the elements that A holds."""
 
     a: Bits
+    """A, with axes [waves, blocks, m, k]."""
     b: Bits
+    """B, with axes [waves, blocks, k, n]."""
     c: Bits
+    """C, with axes [waves, blocks, m, n]."""
 
 
 @dataclass(frozen=True)
 class Shapes:
-    """What an experiment is drawn for: types of A, B and the result, and the shapes of operands."""
+    """The types and shapes of the operands of an experiment."""
 
     kinds: tuple[str, str, str]
+    """The types of A, B and the result."""
     waves: int
     blocks: int
+    """The number of products that the instruction makes at once."""
     m: int
     n: int
     k: int
+    """The number of elements of A along k."""
 
     @property
     def a(self) -> tuple[int, ...]:
-        """A's shape."""
+        """The shape of A."""
         return (self.waves, self.blocks, self.m, self.k)
 
     @property
     def b(self) -> tuple[int, ...]:
-        """B's shape."""
+        """The shape of B."""
         return (self.waves, self.blocks, self.k, self.n)
 
     @property
     def c(self) -> tuple[int, ...]:
-        """C's shape."""
+        """The shape of C."""
         return (self.waves, self.blocks, self.m, self.n)
 
     @property
     def reach(self) -> tuple[int, int]:
-        """Exponents of factors whose products are numbers of the result's type."""
+        """The range of exponents of factors whose products are numbers of the result's type."""
         low = max(max(FORMATS[each].lowest for each in self.kinds[:2]),
                   (FORMATS[self.kinds[2]].lowest + 1) // 2)  # fmt: skip
         high = min(min(FORMATS[each].highest for each in self.kinds[:2]),
@@ -66,8 +71,8 @@ class Shapes:
 
 
 def floats(random: Random, kind: str, shape: tuple[int, ...], low: int, high: int) -> Bits:
-    """Return floats of random signs and fractions with exponents from `low` to `high`, as far as
-    the type has them; below its normal ones, subnormal numbers."""
+    """Return floats of random signs and fractions, with exponents from `low` to `high` as far as
+    the type has them; below its normal numbers they are subnormal."""
     form = FORMATS[kind]
     low, high = max(low, form.lowest - form.fraction_bits), min(high, form.highest)
     exponent = random.integers(min(low, high), high + 1, shape)
@@ -95,37 +100,37 @@ def _drawn(random: Random, s: Shapes, factors: tuple[int, int], added: tuple[int
 
 
 def normal(random: Random, s: Shapes) -> Drawn:
-    """Numbers as in practice."""
+    """Numbers as they occur in practice."""
     shapes = zip((s.a, s.b, s.c), s.kinds, strict=True)
     return Drawn(*(encoded(random.standard_normal(shape), kind) for shape, kind in shapes))
 
 
 def wide(random: Random, s: Shapes) -> Drawn:
-    """Exponents over the whole range of products."""
+    """Numbers whose products have exponents over the whole range."""
     low, high = s.reach
     return _drawn(random, s, (low, high), (2 * low, 2 * high))
 
 
 def near(random: Random, s: Shapes) -> Drawn:
-    """Exponents that differ by little."""
+    """Numbers whose exponents differ little."""
     return _drawn(random, s, (-3, 2), (-6, 4))
 
 
 def c_above(random: Random, s: Shapes) -> Drawn:
-    """A C that is so large that only the first bits of products count."""
+    """A C so large that only the first bits of the products count."""
     middle = max(min(0, (FORMATS[s.kinds[2]].highest - 36) // 2), s.reach[0] + 2)
     return _drawn(random, s, (middle - 2, middle), (2 * middle + 6, 2 * middle + 34))
 
 
 def c_below(random: Random, s: Shapes) -> Drawn:
-    """A C that is so small that only its first bits count, or none: of both signs."""
+    """A C of either sign so small that only its first bits count, or none."""
     high = s.reach[1] if s.kinds[2] == "f16" else min(6, s.reach[1])
     return _drawn(random, s, (high - 2, high), (2 * high - 44, 2 * high - 8))
 
 
 def kept_bits(random: Random, s: Shapes) -> Drawn:
-    """Two large products that cancel, and small ones: which bits of these are left says what the
-    large ones' exponents cut off, and between which two."""
+    """Two large products that cancel, and small ones. The bits of these that are left show what the
+    exponents of the large ones cut off, and between which two products."""
     low, high = s.reach
     high = min(max(high, (FORMATS[s.kinds[2]].highest - 3) // 2), 7)
     high = min(high, *(FORMATS[each].highest for each in s.kinds[:2]))
@@ -145,7 +150,7 @@ def kept_bits(random: Random, s: Shapes) -> Drawn:
 
 
 def _pair(random: Random, k: int, wave: int) -> tuple[int, int]:
-    """Return two places along k: neighbours at first, then those further apart."""
+    """Return two places along k: first neighbours, later places that are further apart."""
     apart = [1, 1, 2, 3, 4, k // 2, k - 1, 8]
     first = [0, 1, 0, 1, 2, 0, 0, 3][wave % 8] if wave < 8 else int(random.integers(k))
     distance = max(1, apart[wave % 8]) if wave < 8 else 1 + int(random.integers(k - 1))
@@ -153,7 +158,7 @@ def _pair(random: Random, k: int, wave: int) -> tuple[int, int]:
 
 
 def ties(random: Random, s: Shapes) -> Drawn:
-    """A product of half a unit in the last place of C, and one that is far smaller or 0."""
+    """A product of half a unit in the last place of C, and another one that is far smaller or 0."""
     form = FORMATS[s.kinds[2]]
     places = form.fraction_bits + 1
     half = max(min(0, (form.highest - places - 2) // 2), s.reach[0])
@@ -161,7 +166,7 @@ def ties(random: Random, s: Shapes) -> Drawn:
     b[...] = 2.0**half
     rows = np.arange(s.m)
     place = random.integers(0, s.k, (s.waves, s.m))
-    # The small product is in the same pair, four, or anywhere.
+    # The small product is in the same pair, in the same four, or anywhere.
     apart = np.array([1, 2, 1, 0])[np.arange(s.waves) % 4, None]
     anywhere = random.integers(0, s.k, (s.waves, s.m))
     other = np.where(apart > 0, place ^ apart, anywhere) % s.k
@@ -183,7 +188,7 @@ def integers(random: Random, s: Shapes) -> Drawn:
 
 
 def subnormal_factors(random: Random, s: Shapes) -> Drawn:
-    """Subnormal factors with ordinary ones."""
+    """Subnormal factors and ordinary ones."""
     a_form, b_form = FORMATS[s.kinds[0]], FORMATS[s.kinds[1]]
     a = floats(random, s.kinds[0], s.a, a_form.lowest - a_form.fraction_bits, a_form.lowest)
     top = min(b_form.highest, -a_form.lowest // 2 + 2)
@@ -197,7 +202,7 @@ def subnormal_factors(random: Random, s: Shapes) -> Drawn:
 
 
 def subnormal_results(random: Random, s: Shapes) -> Drawn:
-    """A C and results that are subnormal, or nearly."""
+    """A C and results that are subnormal or nearly subnormal."""
     form = FORMATS[s.kinds[2]]
     low = max(max(FORMATS[each].lowest - FORMATS[each].fraction_bits for each in s.kinds[:2]),
               (form.lowest - 12) // 2)  # fmt: skip
@@ -211,7 +216,7 @@ def subnormal_results(random: Random, s: Shapes) -> Drawn:
 
 
 def overflow(random: Random, s: Shapes) -> Drawn:
-    """Sums near the largest number, and beyond: also of products that cancel."""
+    """Sums near the largest number and beyond it, also of products that cancel."""
     form = FORMATS[s.kinds[2]]
     highs = [min(FORMATS[each].highest, form.highest) for each in s.kinds[:2]]
     spare = max(0, sum(highs) - form.highest)
@@ -222,7 +227,7 @@ def overflow(random: Random, s: Shapes) -> Drawn:
 
 
 def specials(random: Random, s: Shapes) -> Drawn:
-    """NaN of several payloads, infinities and zeros among ordinary numbers."""
+    """NaNs with several payloads, infinities and zeros among ordinary numbers."""
     found = normal(random, s)
     return Drawn(
         _with_specials(random, found.a, s.kinds[0], 0.4 / s.k),
@@ -232,7 +237,8 @@ def specials(random: Random, s: Shapes) -> Drawn:
 
 
 def infinities(random: Random, s: Shapes) -> Drawn:
-    """Infinities, zeros and ones as factors: invalid products, with a C that is NaN or not."""
+    """Infinities, zeros and ones as factors, which make invalid products, with a C that is NaN or
+    not."""
     found = []
     for shape, kind in ((s.a, s.kinds[0]), (s.b, s.kinds[1])):
         form = FORMATS[kind]
@@ -272,7 +278,8 @@ def zeros(random: Random, s: Shapes) -> Drawn:
 
 
 def map_of_a(random: Random, s: Shapes) -> Drawn:
-    """A of numbers that all differ, where its type has as many, and ones in B: D shows A."""
+    """An A whose numbers all differ, if its type has enough of them, and a B of ones, so that D
+    shows A."""
     a = floats(random, s.kinds[0], s.a, -5, 2)
     b = np.zeros(s.b)
     for wave in range(s.waves):
@@ -282,7 +289,7 @@ def map_of_a(random: Random, s: Shapes) -> Drawn:
 
 
 def map_of_b(random: Random, s: Shapes) -> Drawn:
-    """The same of B."""
+    """The same for B."""
     b = floats(random, s.kinds[1], s.b, -5, 2)
     a = np.zeros(s.a)
     for wave in range(s.waves):
@@ -309,12 +316,12 @@ EXPERIMENTS = tuple(_EXPERIMENTS)
 
 
 def maker_of(experiment: str) -> tuple[Callable[[Random, Shapes], Drawn], int]:
-    """Return what draws an experiment's operands, and its number of waves."""
+    """Return the function that draws an experiment's operands, and its number of waves."""
     return _EXPERIMENTS[experiment]
 
 
 def drawn(row: Row, experiment: str) -> Drawn:
-    """Return an experiment's operands: always the same ones."""
+    """Return an experiment's operands, which are always the same."""
     make, waves = _EXPERIMENTS[experiment]
     m, n, k = row.shape
     if experiment.startswith("map"):

@@ -1,5 +1,5 @@
-"""The dot products of the VALU, with the same data as matrix instructions: each lane has a sum of
-its own."""
+"""The dot products of the VALU, with the same data as matrix instructions. Each lane computes a sum
+of its own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from amdjit.target import Target, find_target
 __all__ = ["Dot", "batches", "dots_of"]
 
 _GROUP = 256  # work-items of a workgroup
-_SIDE = 16  # a wave's sums of an experiment are those of a product of 16 by 16
+_SIDE = 16  # a wave computes the sums of an experiment as a product of 16 by 16 would
 
 
 @dataclass(frozen=True)
@@ -35,20 +35,21 @@ class Dot:
     mnemonic: str
     target: str
     kinds: tuple[str, str, str]
+    """The types of A, B and the result."""
 
     @property
     def name(self) -> str:
-        """The assembler's name."""
+        """The name in the assembler."""
         return self.mnemonic
 
     @property
     def depth(self) -> int:
-        """Products of a sum."""
+        """The number of products of a sum."""
         return 32 // FORMATS[self.kinds[0]].bits
 
     @property
     def base_rule(self) -> Rule:
-        """The rule that the emulator follows: on gfx9 one product after the other."""
+        """The rule that the emulator follows; on gfx9 it adds one product after the other."""
         isa = _target(self.target).isa
         if isa[0] == 9:
             return RoundedRule()
@@ -56,12 +57,13 @@ class Dot:
 
     @property
     def has_any_nan(self) -> bool:
-        """Whether a NaN result has the bits of one of several operands, which no rule here says."""
+        """Whether a NaN result may have the bits of any of several operands, which no rule here
+        decides."""
         return isinstance(self.base_rule, RoundedRule)
 
     @property
     def certainty(self) -> str:
-        """How well its sums are known."""
+        """How certain it is how its sums are computed."""
         try:
             return matrix.certainty(self.mnemonic.removeprefix("v_"), self.target)
         except ValueError:
@@ -139,7 +141,7 @@ def _run(dot: Dot, experiment: str) -> Results:
 
 
 def _word(factors: Bits, kind: str) -> NDArray[np.uint32]:
-    """Return the factors of each sum in a dword, the first in the lowest bits."""
+    """Return the factors of each sum in one dword, the first one in the lowest bits."""
     shifts = np.arange(factors.shape[1], dtype=np.uint64) * np.uint64(FORMATS[kind].bits)
     return np.bitwise_or.reduce(factors << shifts, axis=1).astype(np.uint32)
 
@@ -152,7 +154,7 @@ def _code(dot: Dot, count: int) -> bytes:
     for row in range(3):
         program.load(v(2 + row), 4 * count * row)
     program.safe("v_mov_b32", v(6), 0)
-    # Both halves of packed sources take part.
+    # Both halves of packed sources are used.
     packed: dict[str, Any] = {"op_sel_hi": 7} if dot.depth == 2 and dot.kinds[2] == "f32" else {}
     program.safe(dot.mnemonic, v(6), v(2), v(3), v(4), **packed)
     program.store(v(6), 0)

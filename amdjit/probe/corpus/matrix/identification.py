@@ -1,5 +1,5 @@
-"""Which rule a chip follows: a row's results compared with those of the candidates, and with what
-lies near the best of them."""
+"""Finds which rule a chip follows, by comparing the results of a row with those of candidates and
+of rules that differ little from the best of them."""
 
 from __future__ import annotations
 
@@ -30,25 +30,29 @@ __all__ = [
     "identify_sums",
 ]
 
-# Sums of an experiment that take part, chosen by chance: in the first round, and at the end.
+# How many sums of an experiment are compared, chosen at random: in the first round, and at the end.
 _FEW, _MOST = 256, 3072
 _ROUNDS = 3  # of changes near the best candidate
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a row's results say. name: the candidate that fits best; is_exact: whether all sums do;
-    wrong, sums: how many do not, of how many; others: candidates that fit as well, which this row's
-    results do not tell from it; by_experiment: how many sums of each do not fit; is_nan_only:
-    whether these are NaN of other bits."""
+    """What the results of a row say."""
 
     name: str
+    """The candidate that fits best."""
     is_exact: bool
+    """Whether all sums agree with it."""
     wrong: int
+    """How many sums do not agree with it."""
     sums: int
+    """How many sums were compared."""
     others: tuple[str, ...] = ()
+    """Candidates that fit equally well: the results of this row do not tell them apart."""
     by_experiment: Mapping[str, int] = field(default_factory=dict)
+    """How many sums of each experiment do not agree."""
     is_nan_only: bool = False
+    """Whether those that do not agree are NaNs with other bits."""
 
     def __str__(self) -> str:
         if self.is_exact:
@@ -61,25 +65,29 @@ class Finding:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Sums of a row, and what a chip gave. experiments: their names; starts: where the sums of each
-    begin. any_nan: whether one NaN fits as well as another."""
+    """The sums of a row, and what a chip returned for them."""
 
     sums: Sums
     given: Bits
+    """The bits that the chip returned."""
     experiments: tuple[str, ...]
+    """The names of the experiments."""
     starts: NDArray[np.int64]
+    """Where the sums of each experiment begin."""
     any_nan: bool = False
+    """Whether any NaN counts as equal to any other."""
 
     @classmethod
     def of(cls, sums: Mapping[str, Sums], given: Mapping[str, Bits]) -> Evidence:
-        """Put the sums of experiments together, and what a chip gave for each."""
+        """Join the sums of experiments, and what a chip returned for each."""
         sizes = [len(given[name]) for name in sums]
         starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
         whole = np.concatenate([given[name] for name in sums])
         return cls(joined(list(sums.values())), whole, tuple(sums), starts)
 
     def wrong(self, rule: Rule) -> Mapping[str, int]:
-        """Return how many sums of each experiment a rule does not give; without those that fit."""
+        """Return for each experiment how many sums a rule gets wrong, without those where it gets
+        none wrong."""
         found = self.sums.by(rule)
         differs = found != self.given
         if self.any_nan:
@@ -91,7 +99,7 @@ class Evidence:
 
     @property
     def size(self) -> int:
-        """How many sums there are."""
+        """The number of sums."""
         return len(self.given)
 
     def part(self, most: int) -> Evidence:
@@ -110,11 +118,11 @@ class Evidence:
 
 
 def identify(target: str, row: str, results: Mapping[str, NDArray[Any]]) -> Finding:
-    """Return the rule among candidates that gives a chip's results for a row of floats.
+    """Return the candidate rule that gives a chip's results for a row of floats.
 
     target: the chip's processor, such as "gfx1201"; row: a name of `rows_of` or `dots_of`; results:
-    by experiment, D as the cases of that name return it. Raises ValueError for an unknown row, for
-    one of integers, and for results of other shapes.
+    for each experiment, D as the case of that name returns it. Raises ValueError for an unknown
+    row, for one of integers, and for results of other shapes.
     """
     dot = next((each for each in dots_of(target) if each.name == row), None)
     if dot is not None:
@@ -148,9 +156,9 @@ def _identified(
 
 
 def findings(target: str, results: Mapping[str, NDArray[Any]]) -> Mapping[str, Finding]:
-    """Return what each row of floats follows, by the names of rows. results: the first result of
-    cases, by the names of the cases; others than those of matrix rows without modifiers and of dot
-    products are left out."""
+    """Return which rule each row of floats follows, by the name of the row. results: the first
+    result of each case, by the name of the case. Cases other than those of dot products and of
+    matrix rows without modifiers are ignored."""
     rows = {row.name for row in rows_of(target) if not row.instruction.is_integer}
     rows |= {dot.name for dot in dots_of(target)}
     by_row: dict[str, dict[str, NDArray[Any]]] = {}
@@ -174,8 +182,8 @@ def _chosen(count: int, most: int) -> NDArray[np.int64]:
 
 
 def identify_sums(base: Rule, evidence: Evidence) -> Finding:
-    """Return the rule that fits sums, looked for near `base`: best with the bits of NaN, then
-    without them."""
+    """Return the rule that fits the sums, searched near `base`: first with the exact bits of NaNs,
+    then without."""
     result, depth = evidence.sums.kinds[2], evidence.sums.depth
     candidates = candidates_for(base, result, depth)
     many = evidence.part(_MOST)
@@ -229,18 +237,18 @@ def _refined(
     return [described({name: value}) for name, value in changed.items()], rule
 
 
-# What a row of floats might compute instead of what the emulator does: named rules, each of which
-# the corpus tells from the others.
+# Named rules that a row of floats might follow instead of the emulator's. The corpus distinguishes
+# each from the others.
 
 AS_EMULATED = "as emulated"
-_ALL = 1 << 10  # products of a group: those of the whole step
+_ALL = 1 << 10  # products of a group that is the whole step
 
 _ORDERS = {
     "k descending": "descending", "k of both halves in turn": "halves by 1",
     "k of both halves in turn by twos": "halves by 2",
     "k of both halves in turn by fours": "halves by 4", "even k before odd k": "even, odd",
 }  # fmt: skip
-# What may differ in a rule of grids, by one field each.
+# Variants of a grid rule that differ in one field each.
 _GRID_CHANGES: Mapping[str, tuple[dict[str, Any], ...]] = {
     "step": ({"step": 1}, {"step": 2}, {"step": 4}, {"step": 8}, {"step": 16}, {"step": 32}),
     "group": (
@@ -294,7 +302,7 @@ _SPECIAL_CHANGES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("products of 2**128 or more are infinite", {"overflow": True}),
     ("products of 2**128 or more are added as they are", {"overflow": False}),
 )
-# How a field is called in a candidate's name.
+# The words for a field in a candidate's name.
 _WORDS: Mapping[str, str] = {
     "step": "steps of {} products", "group": "groups of {} products", "groups": "groups of {}",
     "groups_meet": "groups cut to one grid first: {}", "cut": "products cut by {}",
@@ -313,8 +321,8 @@ _WORDS: Mapping[str, str] = {
 
 
 def changes_of(rule: Rule, result: str) -> Mapping[str, tuple[dict[str, Any], ...]]:
-    """Return what may differ in a rule for a type of results, by the field that it is about.
-    Fields that the rule does not use are left out."""
+    """Return the changes that make sense in a rule, for a type of results, by the field that they
+    change. Fields that the rule does not use are left out."""
     every = _GRID_CHANGES if isinstance(rule, GridRule) else _ROUNDED_CHANGES
     unused = _unused(rule) | ({"narrowing", "final_only"} if result in ("f32", "f64") else set())
     unused |= {"narrowing"} if result == "f16" else {"nan"} if result == "f64" else set()
@@ -331,13 +339,14 @@ def _unused(rule: Rule) -> set[str]:
 
 
 def candidates_of(row: Row) -> Mapping[str, Rule]:
-    """Return the rules by name, the emulator's first. Some mean the same for a row."""
+    """Return the candidate rules by name, the emulator's first. For some rows, several of them mean
+    the same."""
     return candidates_for(row.base_rule, row.kinds[2], row.shape[2])
 
 
 def candidates_for(base: Rule, result: str, depth: int) -> Mapping[str, Rule]:
-    """Return a rule and what might be instead of it. result: the type of results; depth: products
-    of a sum."""
+    """Return a rule and its alternatives. result: the type of the results; depth: products of a
+    sum."""
     found: dict[str, Rule] = {AS_EMULATED: base}
     seen = {_meaning(base, depth)}
     for name, rule in _all(base, result):
@@ -350,7 +359,7 @@ def candidates_for(base: Rule, result: str, depth: int) -> Mapping[str, Rule]:
 
 def _meaning(rule: Rule, depth: int) -> tuple[Rule, tuple[int, ...]]:
     """Return a key that is equal for rules that round sums of `depth` products in the same way: a
-    step is at most all of them, a group at most a step."""
+    step has at most all of them, and a group at most a whole step."""
     step = min(rule.step, depth)
     plain = replace(rule, step=step, order="ascending")
     order = tuple(order_of(rule.order, depth).tolist())
@@ -406,9 +415,9 @@ def _chains(base: Rule, result: str) -> Iterator[tuple[str, Rule]]:
 
 
 def _grids(base: GridRule) -> Iterator[tuple[str, Rule]]:
-    """Return whole shapes of sums: steps with groups, in each order."""
+    """Return grid rules with other steps and groups, and with each order of the products."""
     for step in (2, 4, 8, 16):
-        # Groups as large as the step are all of it.
+        # A group as large as the step is the whole step.
         sizes = [each for each in (1, 2, 4) if each < step] + [_ALL]
         for group in [{}] if base.relative else [{"group": each} for each in sizes]:
             for order in ("ascending", *_ORDERS.values()):

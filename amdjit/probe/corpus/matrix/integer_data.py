@@ -23,7 +23,7 @@ def _raw(random: Random, kind: str, shape: tuple[int, ...]) -> Bits:
 
 
 def map_of_a(random: Random, s: Shapes) -> Drawn:
-    """Any A, and ones in B: D shows A."""
+    """Any A and a B of ones, so that D shows A."""
     b = np.zeros(s.b)
     for wave in range(s.waves):
         for column in range(s.n):
@@ -32,7 +32,7 @@ def map_of_a(random: Random, s: Shapes) -> Drawn:
 
 
 def map_of_b(random: Random, s: Shapes) -> Drawn:
-    """The same of B."""
+    """The same for B."""
     a = np.zeros(s.a)
     for wave in range(s.waves):
         for row in range(s.m):
@@ -47,7 +47,7 @@ def any_bits(random: Random, s: Shapes) -> Drawn:
 
 
 def near_limits(random: Random, s: Shapes) -> Drawn:
-    """A C so near its limits that some order of sums leaves them and comes back."""
+    """A C so near the limits that some orders of the sums exceed them and come back."""
     width = _WIDTH[s.kinds[0]]
     reach = (1 << 2 * width - 3) * max(1, s.k // 4)
     c = random.integers(0, 2, s.c) * (2 * _MOST + 1) - _MOST - 1
@@ -57,7 +57,7 @@ def near_limits(random: Random, s: Shapes) -> Drawn:
 
 
 def largest(random: Random, s: Shapes) -> Drawn:
-    """Factors whose bits are all ones, or the most negative number."""
+    """Factors whose bits are all ones, or that are the most negative number."""
     found = []
     for shape, kind in ((s.a, s.kinds[0]), (s.b, s.kinds[1])):
         width = _WIDTH[kind]
@@ -76,7 +76,7 @@ EXPERIMENTS: Mapping[str, tuple[Callable[[Random, Shapes], Drawn], int]] = Mappi
 
 
 def drawn(row: Row, experiment: str) -> Drawn:
-    """Return an experiment's operands: always the same ones."""
+    """Return an experiment's operands, which are always the same."""
     make, waves = EXPERIMENTS[experiment]
     m, n, k = row.shape
     if experiment.startswith("map"):

@@ -16,23 +16,29 @@ from amdjit.intrinsics.models.mfma_layouts import FORMATS
 from amdjit.probe.corpus.matrix.rows import Row
 
 Registers = NDArray[np.int32]
-_VECTOR = 16  # registers that a load or store of a kernel moves at most
+_VECTOR = 16  # the most registers that one load or store of a kernel moves
 
 
 @dataclass(frozen=True)
 class Form:
-    """How an instruction is used. signs, clamp: of integers; negated, absolute: of C of WMMA;
-    upper: the half of a 16-bit C of gfx11; key: which part of a sparse product's index;
-    modifiers: cbsz, abid and blgp of MFMA; scales: the bytes of the scales of A and B."""
+    """How an instruction is used: its modifiers."""
 
     signs: tuple[bool, bool] = (True, True)
+    """Whether integer factors of A and B are signed."""
     clamp: bool = False
+    """Whether integer sums are clamped."""
     negated: bool = False
+    """Whether C of WMMA is negated."""
     absolute: bool = False
+    """Whether the absolute value of C of WMMA is used."""
     upper: bool = False
+    """Whether a 16-bit C of gfx11 is in the upper halves of the registers."""
     key: int = 0
+    """Which part of a sparse product's index is used."""
     modifiers: tuple[int, int, int] = (0, 0, 0)
+    """The modifiers cbsz, abid and blgp of MFMA."""
     scales: tuple[int, int] = (0, 0)
+    """Which bytes of the registers are the scales of A and B."""
 
     def __str__(self) -> str:
         texts = {
@@ -46,16 +52,16 @@ class Form:
 
 
 @amdjit.device_function
-def held(words, first, registers, type):
-    """Return what the lane's registers hold."""
+def read_registers(words, first, registers, type):
+    """Return the values in the lane's registers."""
     if registers == 1:
         return amdjit.bitcast(words[first], type)
     return amdjit.bitcast(words.load(registers * first, registers), type)
 
 
 @amdjit.device_function
-def keep(words, first, registers, value):
-    """Write the lane's registers."""
+def write_registers(words, first, registers, value):
+    """Write the lane's registers to memory."""
     if registers == 1:
         words[first] = amdjit.bitcast(value, amdjit.i32)
     else:
@@ -64,8 +70,9 @@ def keep(words, first, registers, value):
 
 @cache
 def kernel_of(row: Row, form: Form) -> Any:
-    """Return a kernel of an instruction: (a, b, c, more, d), each the i32 registers of its waves;
-    more: a sparse product's index, or a scaled product's scales of A and B in turn."""
+    """Return a kernel of an instruction. Its parameters (a, b, c, more, d) are the i32 registers of
+    its waves; `more` is the index of a sparse product, or the scales of A and B of a scaled product
+    in turn."""
     lanes = row.lanes
     sizes = [row.layout(operand).registers for operand in "abc"]
     builtin = getattr(amdgcn, row.instruction.name)
@@ -77,13 +84,14 @@ def kernel_of(row: Row, form: Form) -> Any:
     @amdjit.kernel(block=lanes, wave_size=lanes, warnings=False)
     def kernel(a, b, c, more, d):
         place = blockIdx.x * lanes + threadIdx.x
-        left, right = held(a, place, a_size, a_type), held(b, place, b_size, b_type)
-        added = held(c, place, c_size, c_type)
+        left = read_registers(a, place, a_size, a_type)
+        right = read_registers(b, place, b_size, b_type)
+        added = read_registers(c, place, c_size, c_type)
         if absolute:
             added = abs(added)
         if negated:
             added = -added
-        keep(d, place, c_size, call(left, right, added, more, place))
+        write_registers(d, place, c_size, call(left, right, added, more, place))
 
     return kernel
 
@@ -94,7 +102,7 @@ def _types(builtin: Any) -> list[Any]:
 
 
 def _padded(row: Row, sizes: list[int]) -> list[int]:
-    """Return the registers of A and B as the builtin takes them: scaled ones always 8."""
+    """Return how many registers of A and B the builtin takes: scaled products always take 8."""
     return [8, 8] if row.is_scaled else sizes[:2]
 
 
@@ -173,7 +181,7 @@ def _key_bits(row: Row) -> int:
 
 
 def launch(row: Row, form: Form, a: Registers, b: Registers, c: Registers, more: Registers) -> Any:
-    """Run waves on the current device; return their registers of D, i32 [waves, lanes,
+    """Run the waves on the current device; return their registers of D, i32 [waves, lanes,
     registers]."""
     d = np.full_like(c, 0x5A5A5A5A)
     given = [_widened(row, each) for each in (a, b)]

@@ -1,5 +1,5 @@
-"""Whole operands of a row: what `data` draws, with the index of a sparse A and the scales of a
-scaled product, as registers and as sums."""
+"""The complete operands of a row: what `data` draws, with the index of a sparse A and the scales of
+a scaled product. They are returned as registers and as sums."""
 
 from __future__ import annotations
 
@@ -25,15 +25,18 @@ _BIAS, _NO_SCALE = 127, 255
 
 @dataclass(frozen=True)
 class Operands:
-    """Bits of waves' operands: a [waves, blocks, m, held k], b [waves, blocks, k, n], c and results
-    [waves, blocks, m, n]; index [waves, m, held k], 0 to 3, of a sparse A; scales [waves, m, k /
-    32] and [waves, k / 32, n] of a scaled product."""
+    """The operands of some waves, as bits."""
 
     a: Bits
+    """A, with axes [waves, blocks, m, held k]."""
     b: Bits
+    """B, with axes [waves, blocks, k, n]."""
     c: Bits
+    """C, with axes [waves, blocks, m, n]; results have the same."""
     index: Bits | None = None
+    """The index of a sparse A, from 0 to 3, with axes [waves, m, held k]."""
     scales: tuple[Bits, Bits] | None = None
+    """The scales of a scaled product, with axes [waves, m, k / 32] and [waves, k / 32, n]."""
 
 
 def experiments_of(row: Row) -> list[str]:
@@ -60,15 +63,17 @@ def operands_of(row: Row, experiment: str) -> Operands:
 
 
 def _sparse(random: np.random.Generator, drawn: data.Drawn, any_index: bool) -> Operands:
-    """Return a sparse product's operands: B has more rows, of which the index picks those that
-    were drawn. any_index: also places that are equal, or not in order, of a B that differs."""
+    """Return the operands of a sparse product: B has more rows, and the index selects those that
+    were drawn. any_index: the index may also select equal places, or places out of order, and all
+    rows of B differ."""
     waves, _, m, held = drawn.a.shape
     if any_index:
         index = random.integers(0, 4, (waves, m, held)).astype(np.uint64)
         other = random.permuted(drawn.b, axis=2)
         rows = np.stack([drawn.b, other], axis=3).reshape(*drawn.b.shape[:2], -1, drawn.b.shape[3])
         return Operands(drawn.a, rows, drawn.c, index)
-    # The first of two kept ones picks row 0 or 1 of four, the second one row 2 or 3.
+    # Of the two elements that a sparse A has of each four, the first selects row 0 or 1, the second
+    # row 2 or 3.
     index = random.integers(0, 2, (waves, m, held)).astype(np.uint64)
     index += np.uint64(2) * (np.arange(held, dtype=np.uint64) & np.uint64(1))
     return Operands(drawn.a, np.repeat(drawn.b, 2, axis=2), drawn.c, index)
@@ -90,7 +95,7 @@ def _scales(random: np.random.Generator, drawn: data.Drawn, experiment: str) -> 
 
 
 def sums_of(row: Row, operands: Operands) -> Sums:
-    """Return the sums that the operands ask for, in the order of the results' elements."""
+    """Return the sums that the operands specify, in the order of the elements of the results."""
     waves, blocks, m, k = operands.a.shape
     n = operands.c.shape[3]
     shape = (waves, blocks, m, n, k)
@@ -122,7 +127,7 @@ def registers_of(
     row: Row, operands: Operands, selected: int = 0, key: int = 0,
     scale_bytes: tuple[int, int] = (0, 0),
 ) -> tuple[NDArray[np.int32], ...]:  # fmt: skip
-    """Return the registers of A, B, C and of what else the instruction takes, i32 [waves, lanes,
+    """Return the registers of A, B, C and of the instruction's other operands, i32 [waves, lanes,
     registers]. selected: the half of a 16-bit C of gfx11; key: the part of the index."""
     a, b = packed(row.layout("a"), operands.a), packed(row.layout("b"), operands.b)
     c = packed(row.layout("c"), operands.c, selected)

@@ -1,4 +1,5 @@
-"""Registers of many waves: bits of matrices to what each lane holds, and back."""
+"""Conversion between the elements of matrices and the registers that many waves hold, both as
+bits."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ def packed(layout: Layout, raw: Bits, selected: int = 0) -> NDArray[np.int32]:
     """Return the registers of waves, i32 [waves, lanes, registers].
 
     raw: the bits of elements, [waves, blocks, rows, columns]. selected: which of the operand's sets
-    is filled; the others are 0.
+    of registers is filled; the others are 0.
     """
     block, row, column = places(layout)
     held = raw[:, block, row, column]

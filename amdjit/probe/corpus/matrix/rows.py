@@ -1,5 +1,5 @@
-"""The matrix instructions of a processor as the probe sees them: one row for each instruction and
-wave size, of every family."""
+"""The matrix instructions of a processor, of every family: one row for each instruction and wave
+size."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ Layout = matrix.Layout | MfmaLayout
 
 @dataclass(frozen=True)
 class Row:
-    """A matrix instruction on a processor. formats: of A and B of a scaled product."""
+    """A matrix instruction on a processor."""
 
     instruction: MatrixInstruction | MfmaInstruction
     target: str
     formats: tuple[str, str] | None = None
+    """The formats of A and B of a scaled product."""
 
     @property
     def name(self) -> str:
@@ -47,7 +48,7 @@ class Row:
 
     @property
     def is_gfx11(self) -> bool:
-        """Whether it is a WMMA of gfx11, whose half-waves hold all of A and B each."""
+        """Whether it is a WMMA of gfx11, for which each half of a wave holds all of A and B."""
         each = self.instruction
         return isinstance(each, MatrixInstruction) and each.generation is Generation.GFX11
 
@@ -63,13 +64,13 @@ class Row:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Rows and columns of D, and the products of one element."""
+        """The number of rows and of columns of D, and of products in each element."""
         d = self.layout("d")
         return d.rows, d.columns, self.instruction.held_k
 
     @property
     def blocks(self) -> int:
-        """Products of matrices that are made at once."""
+        """The number of matrix products that are made at once."""
         return getattr(self.instruction, "blocks", 1)
 
     @property
@@ -80,7 +81,7 @@ class Row:
 
     @property
     def base_rule(self) -> Rule:
-        """The rule that the emulator follows, of floats."""
+        """The rule that the emulator follows for floats."""
         each = self.instruction
         if isinstance(each, MfmaInstruction):
             return rule_of(each)
@@ -88,17 +89,17 @@ class Row:
 
     @property
     def mnemonic(self) -> str:
-        """The assembler's name; of CDNA's clang's name with `v_`."""
+        """The assembler's name; for CDNA, clang's name with `v_` in front."""
         each = self.instruction
         return f"v_{each.name if isinstance(each, MfmaInstruction) else each.mnemonic}"
 
     @property
     def certainty(self) -> str:
-        """How well its sums are known: see `matrix.certainty`."""
+        """How certain it is how its sums are computed: see `matrix.certainty`."""
         return matrix.certainty(self.mnemonic.removeprefix("v_"), self.target)
 
     def layout(self, operand: str) -> Layout:
-        """Return how an operand lies in a wave."""
+        """Return how an operand is distributed over a wave."""
         if self.formats is not None and isinstance(self.instruction, MfmaInstruction):
             return self.instruction.layout(operand, self.formats["ab".find(operand) % 2])
         return self.instruction.layout(operand)
@@ -130,7 +131,8 @@ def row_of(name: str, target: str) -> Row:
 
 
 def places(layout: Layout) -> tuple[Array, Array, Array]:
-    """Return the block, row and column of each element that a wave holds: [lanes, elements]."""
+    """Return the block, row and column of each element that a wave holds, with axes [lanes,
+    elements]."""
     if isinstance(layout, MfmaLayout):
         row, column, block = layout.positions()
         return block, row, column

@@ -1,5 +1,5 @@
-"""Elements of products of matrices, each as one sum: C and its products along k, whatever the
-instruction's shape and layout are."""
+"""The elements of matrix products, each as one sum of C and its products along k. The instruction's
+shape and layout do not matter here."""
 
 from __future__ import annotations
 
@@ -17,14 +17,18 @@ __all__ = ["Sums", "joined"]
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums to compute. a, b: factors [sums, k]; c: bits of the result's type [sums]; scale: what
-    is added to the exponents of products [sums, k], `NAN_SCALE` for a NaN; None if nothing."""
+    """Sums to compute."""
 
     a: Bits
+    """The factors from A, with axes [sums, k]."""
     b: Bits
+    """The factors from B, with axes [sums, k]."""
     c: Bits
+    """The bits of C in the result's type, with the axis [sums]."""
     kinds: tuple[str, str, str]
     scale: NDArray[np.int64] | None = None
+    """What is added to the exponents of the products, with axes [sums, k]; `NAN_SCALE` makes a
+    product NaN. None if nothing is added."""
 
     def some(self, places: NDArray[np.int64]) -> Sums:
         """Return some of the sums."""
@@ -33,11 +37,11 @@ class Sums:
 
     @property
     def depth(self) -> int:
-        """Products of a sum."""
+        """The number of products of a sum."""
         return int(self.a.shape[1])
 
     def by(self, rule: Rule) -> Bits:
-        """Return the sums' bits in the result's type, as a rule computes them."""
+        """Return the sums as a rule computes them, as bits of the result's type."""
         a, b, c = (
             typed(each, kind)
             for each, kind in zip((self.a, self.b, self.c), self.kinds, strict=True)

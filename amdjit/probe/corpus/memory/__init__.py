@@ -1,6 +1,6 @@
-"""Memory: atomic operations, LDS, what has to be waited for, order between waves and workgroups,
-scratch, the bounds of buffers, cache hints. All results are the same in every order in which waves
-may run.
+"""Memory: atomic operations, LDS, the order between waves and workgroups, scratch, bounds of
+buffers, cache hints, and everything that a kernel has to wait for. No result depends on the order
+in which waves run.
 
 `batches` puts the cases of the other modules together.
 """

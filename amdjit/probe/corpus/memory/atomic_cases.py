@@ -1,5 +1,6 @@
-"""Atomic operations of every type, in global memory and in LDS: each work-item on an element of its
-own, with special values, and all on few elements, where the results do not depend on the order."""
+"""Atomic operations of every type, in global memory and in LDS. Either each work-item updates its
+own element, with special values, or all work-items update few elements, with operations whose
+result does not depend on the order."""
 
 from __future__ import annotations
 
@@ -23,13 +24,13 @@ _TYPES: dict[str, Any] = {
     "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64, "f32": np.float32,
     "f64": np.float64,
 }  # fmt: skip
-# Work-items of a workgroup, workgroups, and elements of each operation.
+# The number of work-items of a workgroup, of workgroups, and of elements for each operation.
 _SPREADS = {
     "own elements": (128, 4, 512), "one wave": (32, 1, 3), "one workgroup": (256, 1, 5),
     "the device": (256, 48, 7),
 }  # fmt: skip
 _BLOCK = 256
-_ROW = 16  # elements of each operation in LDS
+_ROW = 16  # elements for each operation in LDS
 
 
 def cases(target: Target) -> Iterator[Case]:
@@ -63,13 +64,13 @@ def _run_global(kind: str, spread: str) -> Results:
     old = np.zeros((len(names), block * grid), cells.dtype)
     kernel = _integers() if not kind.startswith("f") else _floats()
     kernel[grid, block](values, cells, old, np.int32(elements), np.int32(owns))
-    # What others left depends on their order; what they leave together does not.
+    # The old values depend on the order of the others, the final ones do not.
     return (cells, old) if owns else (cells,)
 
 
 def _values(kind: str, count: int, owns: bool) -> NDArray[Any]:
-    """Return values whose sums are exact in every order; where each work-item has an element of
-    its own, also special ones."""
+    """Return values whose sums are exact in every order, and also special values if each work-item
+    has its own element."""
     random = np.random.default_rng(count)
     dtype: Any = np.dtype(_TYPES[kind])
     if dtype.kind == "f":
@@ -118,7 +119,7 @@ def _integers() -> Any:
 
 @amdjit.device_function
 def _counted_up(cells, s):
-    """Count up to 5 and begin again; types without such an operation add 1."""
+    """Count up to 5 and begin again; types without such an operation add 1 instead."""
     return atomic.inc(cells, (7, s), 5) if _is_u32(cells) else atomic.add(cells, (7, s), 1)
 
 
@@ -134,7 +135,7 @@ def _is_u32(cells):
 
 @amdjit.device_function
 def _added_by_swaps(cells, s, value):
-    """Add by compare-and-swap until nobody came between."""
+    """Add by compare-and-swap, repeated until no other work-item came in between."""
     before = atomic.load(cells, (10, s))
     done = False
     while not done:

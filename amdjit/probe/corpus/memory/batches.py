@@ -1,4 +1,4 @@
-"""The batches of memory."""
+"""The batches of memory cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buffers, inside and outside of their bounds, and loads and stores with cache hints."""
+"""Accesses to buffers, inside and outside their bounds, and loads and stores with cache hints."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def cases(target: Target) -> Iterator[Case]:
 
 def _run(kernel: Any) -> Results:
     values = np.arange(_ITEMS, dtype=np.float32)
-    # Places before, in and behind the buffer; the last ones reach over its end.
+    # Places before, in and after the buffer; the last ones cross its end.
     inside = np.arange(_ITEMS - 64, dtype=np.int32)
     outside = np.array([-1, -8, _ITEMS, _ITEMS + 1, 1 << 20, 1 << 28, _ITEMS - 1, _ITEMS - 3])
     places = np.concatenate([inside, np.resize(outside, 64)]).astype(np.int32)
@@ -66,7 +66,7 @@ def _stores() -> Any:
         resource = memory.buffer(work)
         place = places[i]
         if i >= _ITEMS - 64 or place < 0 or place >= _ITEMS:
-            place = abs(place) + _ITEMS * 2  # behind both rows
+            place = abs(place) + _ITEMS * 2  # after both rows
         memory.buffer_store(resource, place, i32(values[i]) * 2)
         old = atomic.add(resource, place + (_ITEMS if place < _ITEMS else 0), i + 1)
         out[0, i] = f32(old)

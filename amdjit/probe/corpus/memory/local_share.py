@@ -1,4 +1,4 @@
-"""LDS in all strides, widths and sizes, and scratch."""
+"""LDS with all strides, widths and sizes, and scratch."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def _strides(kind: str) -> Any:
             tile[t] = dtype(0)
             tile[t + _BLOCK] = dtype(0)
             syncthreads()
-            # Odd strides reach every place of a power of two; even ones write one value to many.
+            # Modulo a power of two, odd strides reach every place; even ones write the same value
+            # several times.
             tile[t * step % _BLOCK + (t & 1) * _BLOCK] = values[i] if step % 2 == 1 else dtype(step)
             syncthreads()
             out[n, i] = tile[(t * step + n) % (2 * _BLOCK)]

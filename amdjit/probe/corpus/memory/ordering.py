@@ -1,4 +1,4 @@
-"""What one workgroup writes and another one reads: with release and acquire, with fences, and with
+"""Workgroups that read what other workgroups wrote: with release and acquire, with fences, and with
 barriers of the whole grid."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kernels that are right only if everything in flight is waited for: loads, stores, scalar loads,
+"""Kernels that are only right if they wait for everything in flight: loads, stores, scalar loads,
 LDS, atomic operations, and barriers."""
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _scalars() -> Any:
         total = i32(0)
         place = places[amdjit.blockIdx.x]
         for n in range(_ROUNDS):
-            # The address is the same in all lanes: a scalar load.
+            # The address is the same in all lanes, so this is a scalar load.
             total = total * 3 + values[place] + values[(place + i) % _ITEMS]
             place = places[(place + n) % _ITEMS]
         out[0, i] = total
@@ -221,7 +221,7 @@ def _divided() -> Any:
             first = n % 2 * _BLOCK
             tile[first + t] = own
             sync.barrier_signal()
-            ahead = values[(i + n) % _ITEMS]  # work between the two parts
+            ahead = values[(i + n) % _ITEMS]  # some work between the two parts
             sync.barrier_wait()
             own = tile[first + (t + 77) % _BLOCK] + ahead
         out[0, i] = own

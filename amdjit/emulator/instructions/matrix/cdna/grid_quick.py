@@ -16,7 +16,6 @@ from functools import reduce
 
 from amdjit.emulator.host.builder import Builder, Value, constant, vector
 from amdjit.emulator.host.function import NativeFunction
-from amdjit.emulator.instructions.matrix.cdna.grid_rules import stride_of
 from amdjit.emulator.instructions.matrix.cdna.products import ROW_LANES
 from amdjit.emulator.instructions.matrix.cdna.rules import Parts
 from amdjit.emulator.instructions.matrix.grid_step import (
@@ -109,10 +108,9 @@ class QuickGrid:
         self, f: NativeFunction, left: Sequence[Parts], right: Sequence[Parts], total: Value
     ) -> Value:
         """Return C plus the products."""
-        stride = stride_of(self.rule)
         groups = [
-            _cut_sum(f, left[first::stride], right[first::stride], self.rule)
-            for first in range(stride)
+            _cut_sum(f, left[members], right[members], self.rule)
+            for members in self.rule.members(len(left))
         ]
         units, field = groups[0]
         if self.rule.groups_meet:

@@ -27,6 +27,7 @@ from amdjit.emulator.instructions.matrix.cdna.panels import (
 from amdjit.emulator.instructions.matrix.cdna.plain_rules import Chain, Integers, Pairs
 from amdjit.emulator.instructions.matrix.cdna.products import ROW_LANES, Mfma, products
 from amdjit.emulator.instructions.matrix.cdna.rules import Rule, numbers
+from amdjit.emulator.instructions.matrix.dot_factors import FactorPair
 from amdjit.emulator.instructions.matrix.loops import Loop
 from amdjit.emulator.instructions.matrix.quick_steps import Bounds
 from amdjit.isa.matrix_rounding import GridRule, RoundedRule
@@ -63,7 +64,8 @@ def rule_of(product: Mfma, arithmetic: str) -> tuple[QuickGrid | None, Rule]:
     if arithmetic != "silicon" or (isinstance(grid, RoundedRule) and grid.how == "fused"):
         return None, Chain(product.is_double, min(held, _LONGEST_CHAIN))
     if isinstance(grid, GridRule):
-        return QuickGrid(kind, product.b, grid), Grid(kind, product.b, grid)
+        pair = FactorPair(kind, product.b, grid)
+        return QuickGrid(kind, product.b, grid), Grid(pair, product.result)
     return None, Exact(grid.step) if grid.how == "exact" else Pairs(kind, grid.step)
 
 

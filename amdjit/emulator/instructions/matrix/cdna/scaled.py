@@ -31,6 +31,7 @@ from amdjit.emulator.instructions.matrix.cdna.scaled_rule import (
     QuickScaledGrid,
     ScaledGrid,
 )
+from amdjit.emulator.instructions.matrix.dot_factors import FactorPair
 from amdjit.emulator.instructions.matrix.loops import Loop
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.whole_waves import in_each_half
@@ -83,7 +84,7 @@ def scaled_text(product: Mfma, attributes: str) -> str:
     grid = product.rule
     assert isinstance(grid, GridRule)
     quick = QuickScaledGrid(product.a, product.b, grid)
-    rule = ScaledGrid(product.a, product.b, grid)
+    rule = ScaledGrid(FactorPair(product.a, product.b, grid), product.result)
     bounds = [RunningBounds.start(f) for _ in range(2)]
     panels = [
         _filled(f, product, quick, factor, own) for factor, own in zip("ab", bounds, strict=True)

@@ -16,7 +16,6 @@ from amdjit.emulator.instructions.matrix.cdna.grid_rules import INFINITE, Grid
 from amdjit.emulator.instructions.matrix.cdna.rules import Parts
 from amdjit.emulator.instructions.matrix.grid_step import BIAS, FRACTION
 from amdjit.emulator.instructions.matrix.quick_steps import FAR, ZEROS, Bounds
-from amdjit.isa.matrix_rounding import FORMATS
 
 _NAN_SCALE = 255
 
@@ -39,12 +38,9 @@ class ScaledGrid(Grid):
         size = b.intrinsic("abs", b.mul(x[1], y[1]), flags=[constant("i1", 0)])
         zeros = b.intrinsic("ctlz", size, flags=[constant("i1", 0)])
         unit = b.add(x[2], y[2])
-        last = 31 - FORMATS[self.a].counted_bits - FORMATS[self.b].counted_bits
-        leading = b.sub(b.add(unit, b.const(unit, last)), zeros)
-        is_large = b.and_(
-            b.compare("sge", leading, b.const(leading, INFINITE)),
-            b.compare("ne", size, b.const(size, 0)),
-        )
+        leading = b.sub(b.add(unit, b.const(unit, 31 - self.rule.product_bits)), zeros)
+        # The sum of the exponents has a bias; that of a zero is far below.
+        is_large = b.compare("sge", leading, b.const(leading, BIAS + INFINITE))
         infinity = b.intrinsic("copysign", b.const(plain, float("inf")), plain)
         is_finite = b.compare("olt", b.intrinsic("fabs", plain), b.const(plain, float("inf")))
         return b.select(b.and_(is_large, is_finite), infinity, plain)
