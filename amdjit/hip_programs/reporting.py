@@ -43,6 +43,7 @@ class ReportingGpu(Gpu):
         self._sites = CallSites()
         self._settings = settings_for((), device.environment)._replace(raises=False)
         self._frames: dict[int, tuple[int, Sequence[int]]] = {}
+        self._parameters: dict[EmulatedFunction, dict[int, tuple[str, str]]] = {}
 
     def allocate(self, nbytes: int, for_host: int, frames: Any, count: int) -> int:
         """Allocate, and note who asks for it."""
@@ -133,8 +134,10 @@ class ReportingGpu(Gpu):
 
     def _arrays(self, function: EmulatedFunction, kernarg: bytearray) -> list[ArrayArgument]:
         """Return the arguments that point into allocations, as arrays to their end."""
-        parameters = read_parameters(function.module.code_object.elf, function.kernel.entry_address)
-        names = dict(enumerate(parameters))
+        if function not in self._parameters:
+            elf, entry = function.module.code_object.elf, function.kernel.entry_address
+            self._parameters[function] = dict(enumerate(read_parameters(elf, entry)))
+        names = self._parameters[function]
         found = []
         for number, argument in enumerate(function.kernel.metadata.explicit_arguments):
             if argument.value_kind != "global_buffer" or argument.size != _ADDRESS.size:

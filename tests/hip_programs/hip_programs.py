@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from amdjit.hip_programs import hip_library
+from tests.emulator.launch.hip_programs import controls, device_libraries
 
 PROGRAMS = Path(__file__).with_name("programs")
 _HIP = Path(os.environ.get("AMDJIT_TEST_HIP", "/usr"))
@@ -37,17 +38,31 @@ def _folder() -> Path:
 
 
 @functools.cache
-def compile_program(name: str, *processors: str, debug: bool = True) -> Path:
-    """Return the program `name` for processors, all of one wave size."""
+def compile_program(name: str, *processors: str, debug: bool = True, library: bool = False) -> Path:
+    """Return the program `name` for processors, all of one wave size. library: with ROCm's device
+    library, for one processor."""
     output = _folder() / "-".join((name, *processors, "g" * debug))
     wave_size = 64 if processors[0].startswith("gfx9") else 32
     options = [f"--offload-arch={processor}" for processor in processors]
-    options += [f"-D__AMDGCN_WAVEFRONT_SIZE={wave_size}", f"--rocm-path={_HIP}", "-nogpulib"]
-    options += ["-include", "device_functions.h", "-std=c++17", "-O2", "-w", *["-g"] * debug]
+    options += [f"-D__AMDGCN_WAVEFRONT_SIZE={wave_size}", f"--rocm-path={_HIP}", "-w"]
+    options += _device_library(processors[0]) if library else ["-nogpulib"]
+    options += ["-include", "device_functions.h", "-std=c++17", "-O2", *["-g"] * debug]
     options += ["-L", str(hip_library().parent), "-lamdhip64", "-lpthread", "-o", str(output)]
     command = [_COMPILER, "-x", "hip", f"{name}.hip", *options]
     subprocess.run(command, cwd=PROGRAMS, check=True)
     return output
+
+
+def _device_library(processor: str) -> list[str]:
+    """Return the options that link the newest device library."""
+    folder = _folder() / f"library-{processor}"
+    folder.mkdir()
+    shutil.copy(device_libraries()[0], folder / "ockl.bc")
+    text = folder / "controls.ll"
+    text.write_text(controls(processor, 600))
+    subprocess.run(["llvm-as-22", str(text), "-o", str(folder / "controls.bc")], check=True)
+    names = [f"--hip-device-lib={name}" for name in ("ockl.bc", "controls.bc")]
+    return [f"--hip-device-lib-path={folder}", *names, "-mcode-object-version=6"]
 
 
 @dataclass(frozen=True)

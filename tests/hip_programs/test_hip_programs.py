@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.hip_programs.hip_programs import compile_program, needs_hip, run_program
+from tests.emulator.launch.hip_programs import needs_new_library
+from tests.hip_programs.hip_programs import compile_program, line_with, needs_hip, run_program
 
 pytestmark = needs_hip
 
@@ -60,3 +61,18 @@ def test_the_code_of_the_device_is_taken_of_several() -> None:
     for processor in ("gfx1201", "gfx1100"):
         ran = run_program(program, options=("--device", f"emulator:{processor}"))
         assert (ran.code, ran.out) == (0, "PASS\n"), ran.error
+
+
+@needs_new_library
+def test_printf_malloc_assert_and_a_barrier_of_the_grid() -> None:
+    program = compile_program("device_library", "gfx1201", library=True)
+    ran = run_program(program, options=ALL_CHECKS)
+    lines = [f"block {i} of 2 says hello {1.5 + i:.2f}" for i in range(2)]
+    expected = ["the host speaks first", *lines, "then the host again", "PASS", ""]
+    assert (ran.code, ran.out, ran.reports) == (0, "\n".join(expected), []), ran.error
+    ran = run_program(program, "assert")
+    assert ran.code == 128 + 6
+    assert "Device-side assertion `threadIdx.x < n' failed" in ran.error
+    (report,) = ran.reports
+    assert report["line"] == line_with("device_library", "BUG assert")
+    assert (report["kernel"], report["thread"]) == ("limited(int)", [20, 0, 0])

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 import random
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from amdjit.code_object.bundles import bundle_size
+from amdjit.emulator.device import EmulatorDevice
+from amdjit.hip_programs.gpu import Gpu
+from amdjit.target import find_target
 from tests.hip_programs.hip_programs import (
     PROGRAMS,
     compile_program,
@@ -86,11 +92,11 @@ def test_a_program_for_another_processor_is_told_which_one() -> None:
     assert "the program has code for gfx1201, and the device is emulator:gfx1100" in ran.error
 
 
-def test_damaged_binaries_are_errors_of_hip(tmp_path: Path) -> None:
+def test_damaged_programs_end_with_errors_of_hip(tmp_path: Path) -> None:
     data = bytearray(compile_program("vector_add", "gfx1201").read_bytes())
     start = data.index(b"__CLANG_OFFLOAD_BUNDLE__")
     generator = random.Random(26)
-    for number in range(12):
+    for number in range(6):
         damaged = bytearray(data)
         for _ in range(40):
             at = start + generator.randrange(24, 4096 + 2048)
@@ -101,6 +107,40 @@ def test_damaged_binaries_are_errors_of_hip(tmp_path: Path) -> None:
         ran = run_program(program)
         assert ran.code in (0, 1), ran.error
         assert ran.out.startswith(("PASS", "FAIL at ")), ran.error
+
+
+def test_many_damaged_binaries_are_loaded_or_refused() -> None:
+    target = find_target("gfx1201")
+    assert target is not None
+    gpu = Gpu(EmulatorDevice(target))
+    data = compile_program("vector_add", "gfx1201").read_bytes()
+    start = data.index(b"__CLANG_OFFLOAD_BUNDLE__")
+    bundle = data[start : start + bundle_size(data[start:])]
+    generator = random.Random(200)
+    codes: Counter[int] = Counter()
+    for _ in range(200):
+        damaged = bytearray(bundle)
+        for _ in range(generator.randrange(1, 30)):
+            damaged[generator.randrange(len(damaged))] = generator.randrange(256)
+        size = generator.choice((len(damaged), generator.randrange(len(damaged))))
+        content = (ctypes.c_ubyte * size).from_buffer(damaged)
+        module = ctypes.c_uint64()
+        codes[gpu.load(ctypes.addressof(content), size, ctypes.pointer(module))] += 1
+    assert set(codes) <= {0, 200, 209}
+    assert min(codes[0], codes[200]) > 10
+
+
+def test_a_process_that_is_python_uses_its_own_interpreter(tmp_path: Path) -> None:
+    script = tmp_path / "allocate.py"
+    script.write_text(
+        "from hip import hip\n"
+        "code, address = hip.hipMalloc(64)\n"
+        "print(code == 0, hip.hipGetDeviceProperties(0)[1].gcnArchName)\n"
+        "print(hip.hipFree(address)[0] == 0, int(hip.hipFree(address)[0]))\n"
+    )
+    ran = run_program(Path(sys.executable), str(script), options=("--device", "emulator:gfx942"))
+    assert ran.code == 0, ran.error
+    assert ran.out.splitlines() == ["True gfx942", "True 1"]
 
 
 def test_a_program_that_is_not_there_is_an_error() -> None:
