@@ -125,3 +125,48 @@ HIP(hipMalloc3D, (Pitched *made, Box extent), (made, extent)) {
   *made = (Pitched){NULL, pitch, extent.width, extent.height};
   return new_allocation(&made->pointer, pitch * extent.height * extent.depth, false);
 }
+/* hip_runtime_api.h, hipMemcpy3DParms; positions and widths count bytes where there are no arrays. */
+typedef struct {
+  void *source_array;
+  size_t source_at[3];
+  Pitched source;
+  void *destination_array;
+  size_t destination_at[3];
+  Pitched destination;
+  Box extent;
+  int kind;
+} Copy3D;
+_Static_assert(sizeof(Copy3D) == 160, "hipMemcpy3DParms has 160 bytes");
+static char *row_of(const Pitched *memory, const size_t at[3], size_t plane) {
+  return (char *)memory->pointer + ((at[2] + plane) * memory->height + at[1]) * memory->pitch + at[0];
+}
+static hipError_t queue_planes(const Copy3D *copy, Stream *stream) {
+  if (!copy) return hipErrorInvalidValue;
+  if (copy->source_array || copy->destination_array) return hipErrorNotSupported;
+  const Box *extent = &copy->extent;
+  hipError_t code = hipSuccess;
+  for (size_t plane = 0; plane < extent->depth && !code; plane++)
+    code = queue_rows(row_of(&copy->destination, copy->destination_at, plane), copy->destination.pitch,
+                      row_of(&copy->source, copy->source_at, plane), copy->source.pitch, extent->width, extent->height,
+                      copy->kind, stream);
+  return code;
+}
+HIP(hipMemcpy3DAsync, (const Copy3D *copy, Stream *stream), (copy, stream)) { return queue_planes(copy, stream); }
+HIP(hipMemcpy3D, (const Copy3D *copy), (copy)) {
+  hipError_t code = queue_planes(copy, NULL);
+  return code ? code : wait_for(null_stream(current));
+}
+static hipError_t fill_planes(Pitched memory, int value, Box extent, Stream *stream) {
+  static const size_t start[3];
+  hipError_t code = hipSuccess;
+  for (size_t plane = 0; plane < extent.depth && !code; plane++)
+    code = fill_rows(row_of(&memory, start, plane), memory.pitch, (unsigned char)value, 1, extent.width, extent.height,
+                     stream);
+  return code;
+}
+HIP(hipMemset3D, (Pitched memory, int value, Box extent), (memory, value, extent)) {
+  return fill_planes(memory, value, extent, NULL);
+}
+HIP(hipMemset3DAsync, (Pitched memory, int value, Box extent, Stream *stream), (memory, value, extent, stream)) {
+  return fill_planes(memory, value, extent, stream);
+}

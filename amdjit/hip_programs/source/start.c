@@ -102,6 +102,7 @@ static void start_once(void) {
   give(had);
 }
 static void forked(void) {
+  if (!is_own) return;
   is_ready_to_work = false; /* the interpreter's thread is not in the child */
   has_failed = is_over = true;
 }

@@ -53,6 +53,34 @@ static void rows() {
   EXPECT(on_host(copy, values.size()) == values);
   for (float *each : {pitched, out, copy}) HIP(hipFree(each));
 }
+static void planes() {
+  hipExtent extent = make_hipExtent(12, 5, 4);
+  hipPitchedPtr made;
+  HIP(hipMalloc3D(&made, extent));
+  HIP(hipMemset3D(made, 7, extent));
+  std::vector<unsigned char> values(12 * 5 * 4), found(values.size());
+  for (size_t i = 0; i < values.size(); i++) values[i] = i;
+  hipMemcpy3DParms copy = {};
+  copy.srcPtr = make_hipPitchedPtr(values.data(), 12, 12, 5);
+  copy.dstPtr = made;
+  copy.dstPos = make_hipPos(2, 1, 1);
+  copy.extent = make_hipExtent(10, 4, 3);
+  copy.kind = hipMemcpyHostToDevice;
+  HIP(hipMemcpy3D(&copy));
+  copy = {};
+  copy.srcPtr = made;
+  copy.dstPtr = make_hipPitchedPtr(found.data(), 12, 12, 5);
+  copy.extent = extent;
+  copy.kind = hipMemcpyDeviceToHost;
+  HIP(hipMemcpy3D(&copy));
+  for (int z = 0; z < 4; z++)
+    for (int y = 0; y < 5; y++)
+      for (int x = 0; x < 12; x++) {
+        bool is_copied = x >= 2 && y >= 1 && z >= 1;
+        EXPECT(found[(z * 5 + y) * 12 + x] == (is_copied ? values[((z - 1) * 5 + y - 1) * 12 + x - 2] : 7));
+      }
+  HIP(hipFree(made.ptr));
+}
 static void fills_and_refusals() {
   unsigned *x;
   HIP(hipMalloc(&x, 400));
@@ -77,6 +105,7 @@ static void fills_and_refusals() {
 int main() {
   managed_and_mapped();
   rows();
+  planes();
   fills_and_refusals();
   return passed();
 }
