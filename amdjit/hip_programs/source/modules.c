@@ -124,13 +124,9 @@ static hipError_t queue_launch(Kernel *kernel, const Shape *shape, char *kernarg
   work->dynamic_lds = shape->dynamic_lds;
   return hipSuccess;
 }
-HIP(hipModuleLaunchKernel,
-    (Kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned dynamic_lds,
-     Stream *stream, void **parameters, void **extra),
-    (kernel, gx, gy, gz, bx, by, bz, dynamic_lds, stream, parameters, extra)) {
+static hipError_t launch_function(Kernel *kernel, Shape shape, Stream *stream, void **parameters, void **extra) {
   if (!kernel || !kernel->module->alive) return hipErrorInvalidHandle;
   if (kernel->module->device != current || (STRICT && parameters)) return hipErrorInvalidValue;
-  Shape shape = {{gx, gy, gz, bx, by, bz}, dynamic_lds, false};
   hipError_t code = check_shape(&shape);
   if (code) return code;
   if (parameters || (!extra && !kernel->layout->count && !STRICT)) {
@@ -144,3 +140,25 @@ HIP(hipModuleLaunchKernel,
   memcpy(kernarg, extra[1], nbytes);
   return queue_launch(kernel, &shape, kernarg, nbytes, stream);
 }
+HIP(hipModuleLaunchKernel,
+    (Kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned dynamic_lds,
+     Stream *stream, void **parameters, void **extra),
+    (kernel, gx, gy, gz, bx, by, bz, dynamic_lds, stream, parameters, extra)) {
+  return launch_function(kernel, (Shape){{gx, gy, gz, bx, by, bz}, dynamic_lds, false}, stream, parameters, extra);
+}
+/* Its grid counts work-items, in whole workgroups: others are refused, as emulated grids have none that are cut. */
+HIP(hipExtModuleLaunchKernel,
+    (Kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, size_t dynamic_lds,
+     Stream *stream, void **parameters, void **extra, Event *start, Event *end, unsigned flags),
+    (kernel, gx, gy, gz, bx, by, bz, dynamic_lds, stream, parameters, extra, start, end, flags)) {
+  (void)flags;
+  if (!bx || !by || !bz || gx % bx || gy % by || gz % bz) return hipErrorInvalidConfiguration;
+  Shape shape = {{gx / bx, gy / by, gz / bz, bx, by, bz}, (uint32_t)dynamic_lds, false};
+  hipError_t code = start ? do_hipEventRecord(start, stream) : hipSuccess;
+  if (!code) code = launch_function(kernel, shape, stream, parameters, extra);
+  return code || !end ? code : do_hipEventRecord(end, stream);
+}
+/* It is C++ to programs. */
+#define EXTENDED _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j
+hipError_t EXTENDED(Kernel *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, size_t, Stream *, void **,
+                    void **, Event *, Event *, unsigned) __attribute__((alias("hipExtModuleLaunchKernel")));

@@ -1,6 +1,8 @@
 // The module API, on the code object or bundle of vector_add that the first argument names.
 #include "program.h"
 
+#include <hip/hip_ext.h>
+
 #include <fstream>
 #include <iterator>
 
@@ -28,6 +30,11 @@ int main(int, char **arguments) {
     HIP(hipModuleLaunchKernel(function, 2, 1, 1, 64, 1, 1, 0, nullptr, from_file ? parameters : nullptr,
                               from_file ? nullptr : extra));
     for (float value : on_host(z, n)) EXPECT(value == 6);
+    HIP(hipMemset(z, 0, n * sizeof(float)));
+    HIP(hipExtModuleLaunchKernel(function, 128, 1, 1, 64, 1, 1, 0, nullptr, parameters, nullptr));
+    for (float value : on_host(z, n)) EXPECT(value == 6);
+    EXPECT_CODE(hipExtModuleLaunchKernel(function, 100, 1, 1, 64, 1, 1, 0, nullptr, parameters, nullptr),
+                hipErrorInvalidConfiguration);
     HIP(hipMemset(z, 0, n * sizeof(float)));
     HIP(hipModuleUnload(module));
   }
