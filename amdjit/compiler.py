@@ -54,10 +54,10 @@ def compile_kernel(
             typed = type_kernel(
                 function,
                 tuple(map(_typed, arguments)),
-                compilation,
-                PYTHON_FUNCTIONS,
-                type_outside,
-                environment.compile_time_limit or COMPILE_TIME_LIMIT,
+                compilation=compilation,
+                builtins=PYTHON_FUNCTIONS,
+                type_of=type_outside,
+                time_limit=environment.compile_time_limit or COMPILE_TIME_LIMIT,
             )
             verify(typed.program)
             llvm = lower(typed.program, options, _arrays(function, arguments))
@@ -73,14 +73,14 @@ def compile_kernel(
     return CompiledKernel(
         typed.program.kernel.name,
         arguments,
-        options,
-        typed.program,
-        llvm,
-        optimized,
-        code_object,
-        typed.reads,
-        typed.launch_uses,
-        typed.findings,
+        options=options,
+        program=typed.program,
+        llvm=llvm,
+        optimized_llvm=optimized,
+        code_object=code_object,
+        reads=typed.reads,
+        launch_uses=typed.launch_uses,
+        findings=typed.findings,
     )
 
 

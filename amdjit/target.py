@@ -237,7 +237,14 @@ def _like_gfx1100(
 ) -> Target:
     # clang 22 gives all of gfx11 the same target features, and so the same builtins.
     return _rdna(
-        name, isa, machine, _GFX11, vgpr_file, vgpr_granule, multiprocessors, like="gfx1100"
+        name,
+        isa,
+        machine=machine,
+        features=_GFX11,
+        vgpr_file=vgpr_file,
+        vgpr_granule=vgpr_granule,
+        multiprocessors=multiprocessors,
+        like="gfx1100",
     )
 
 
@@ -271,12 +278,24 @@ def _generic(
 
 
 # AMD's product page of the Instinct MI300X: 304 compute units.
-_GFX942 = _cdna("gfx942", (9, 4, 2), 0x4C, 64 * 1024, 512, 304)
-_GFX1030 = _rdna("gfx1030", (10, 3, 0), 0x36, _RDNA, 1024, 16)
+_GFX942 = _cdna(
+    "gfx942", (9, 4, 2), machine=0x4C, lds=64 * 1024, lds_granule=512, multiprocessors=304
+)
+_GFX1030 = _rdna(
+    "gfx1030", (10, 3, 0), machine=0x36, features=_RDNA, vgpr_file=1024, vgpr_granule=16
+)
 # AMD's product page of the graphics named Radeon 780M: 12 compute units.
 _GFX1103 = _like_gfx1100("gfx1103", (11, 0, 3), 0x44, 1024, 16, multiprocessors=6)
 # AMD's product page of the RX 9060 XT: 32 compute units.
-_GFX1200 = _rdna("gfx1200", (12, 0, 0), 0x48, _GFX12, 1536, 24, multiprocessors=16)
+_GFX1200 = _rdna(
+    "gfx1200",
+    (12, 0, 0),
+    machine=0x48,
+    features=_GFX12,
+    vgpr_file=1536,
+    vgpr_granule=24,
+    multiprocessors=16,
+)
 _GFX1250 = Target(
     name="gfx1250",
     isa=(12, 5, 0),
@@ -311,12 +330,20 @@ TARGETS: tuple[Target, ...] = (
     _GFX908,
     # AMD's product pages of the Instinct MI100 (120 compute units), MI250X (110 on each of its two
     # devices) and MI355X.
-    _cdna("gfx90a", (9, 0, 10), 0x3F, 64 * 1024, 512, 110),
+    _cdna("gfx90a", (9, 0, 10), machine=0x3F, lds=64 * 1024, lds_granule=512, multiprocessors=110),
     _GFX942,
     # Its members differ in their 8-bit floats.
     _generic(_GFX942, "gfx9-4-generic", 0x5F, "gfx942", "gfx950", lacks=("fp8", "bf8", "xf32")),
     # gfx942's 8-bit floats are of another kind, FNUZ.
-    _cdna("gfx950", (9, 5, 0), 0x4F, 160 * 1024, 1280, 256, _CDNA | {Feature.OCP_FLOATS}),
+    _cdna(
+        "gfx950",
+        (9, 5, 0),
+        machine=0x4F,
+        lds=160 * 1024,
+        lds_granule=1280,
+        multiprocessors=256,
+        features=_CDNA | {Feature.OCP_FLOATS},
+    ),
     _GFX1030,
     _like(_GFX1030, "gfx1031", 1, 0x37),
     _like(_GFX1030, "gfx1032", 2, 0x38),
@@ -326,7 +353,15 @@ TARGETS: tuple[Target, ...] = (
     _like(_GFX1030, "gfx1036", 6, 0x45),
     _generic(_GFX1030, "gfx10-3-generic", 0x53, *(f"gfx103{n}" for n in range(7))),
     # AMD's product page of the RX 7900 XTX: 96 compute units.
-    _rdna("gfx1100", (11, 0, 0), 0x41, _GFX11, 1536, 24, multiprocessors=48),
+    _rdna(
+        "gfx1100",
+        (11, 0, 0),
+        machine=0x41,
+        features=_GFX11,
+        vgpr_file=1536,
+        vgpr_granule=24,
+        multiprocessors=48,
+    ),
     # AMD's product pages of the RX 7800 XT, the RX 7600 XT, and of the graphics named Radeon 890M,
     # 8060S, 860M and 820M: 60, 32, 16, 40, 8 and 2 compute units.
     _like_gfx1100("gfx1101", (11, 0, 1), 0x46, 1536, 24, multiprocessors=30),
@@ -345,7 +380,15 @@ TARGETS: tuple[Target, ...] = (
     ),
     _GFX1200,
     # AMD's product page of the RX 9070 XT: 64 compute units.
-    _rdna("gfx1201", (12, 0, 1), 0x4E, _GFX12, 1536, 24, multiprocessors=32),
+    _rdna(
+        "gfx1201",
+        (12, 0, 1),
+        machine=0x4E,
+        features=_GFX12,
+        vgpr_file=1536,
+        vgpr_granule=24,
+        multiprocessors=32,
+    ),
     _generic(_GFX1200, "gfx12-generic", 0x59, "gfx1200", "gfx1201"),
     _GFX1250,
     _like(_GFX1250, "gfx1251", 1, 0x5A),

@@ -145,13 +145,13 @@ def quality(code_object: bytes, target: str = TARGET) -> Quality:
     return Quality(
         resources.instructions,
         resources.vgprs,
-        resources.sgprs,
-        resources.vgpr_spills + resources.sgpr_spills,
-        resources.waves_per_simd,
-        sum(n for name, n in counted.items() if name.startswith(("v_wmma", "v_mfma"))),
-        sum(count for name, count in counted.items() if re.match("s_wait_?.*cnt", name)),
-        sum(counted.get(name, 0) for name in INVALIDATIONS),
-        dict(accesses),
+        sgprs=resources.sgprs,
+        spills=resources.vgpr_spills + resources.sgpr_spills,
+        waves_per_simd=resources.waves_per_simd,
+        wmma=sum(n for name, n in counted.items() if name.startswith(("v_wmma", "v_mfma"))),
+        waits=sum(count for name, count in counted.items() if re.match("s_wait_?.*cnt", name)),
+        invalidations=sum(counted.get(name, 0) for name in INVALIDATIONS),
+        accesses=dict(accesses),
     )
 
 

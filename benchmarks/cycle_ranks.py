@@ -96,23 +96,55 @@ HIP_KITTENS = {
 }
 
 CASES = (
-    Case("f16, straight to registers", 4096, 64, 64, 2, "-", run_simple),
-    Case("f16, one LDS tile", 4096, 128, 128, 2, "108 to 116", run_wmma),
-    Case("f16, two LDS tiles", 1024, 128, 128, 2, "79", run_perf),
-    Case("f16, two LDS tiles", 2048, 128, 128, 2, "117", run_perf),
-    Case("f16, two LDS tiles", 4096, 128, 128, 2, "129", run_perf),
-    Case("f16, two LDS tiles", 8192, 128, 128, 2, "113", run_perf),
-    Case("i8, two LDS tiles", 4096, 128, 128, 1, "110 to 151", run_i8),
+    Case(
+        "f16, straight to registers",
+        4096,
+        tile=64,
+        extent=64,
+        nbytes=2,
+        published="-",
+        launch=run_simple,
+    ),
+    Case(
+        "f16, one LDS tile",
+        4096,
+        tile=128,
+        extent=128,
+        nbytes=2,
+        published="108 to 116",
+        launch=run_wmma,
+    ),
+    Case(
+        "f16, two LDS tiles", 1024, tile=128, extent=128, nbytes=2, published="79", launch=run_perf
+    ),
+    Case(
+        "f16, two LDS tiles", 2048, tile=128, extent=128, nbytes=2, published="117", launch=run_perf
+    ),
+    Case(
+        "f16, two LDS tiles", 4096, tile=128, extent=128, nbytes=2, published="129", launch=run_perf
+    ),
+    Case(
+        "f16, two LDS tiles", 8192, tile=128, extent=128, nbytes=2, published="113", launch=run_perf
+    ),
+    Case(
+        "i8, two LDS tiles",
+        4096,
+        tile=128,
+        extent=128,
+        nbytes=1,
+        published="110 to 151",
+        launch=run_i8,
+    ),
     *(
         Case(
             name,
             4096,
-            step[2],
-            step[2],
-            4,
-            f"{2 * 4096**3 / step[3] / 1e9:.1f}",
-            partial(run_step, step),
-            "gfx1100",
+            tile=step[2],
+            extent=step[2],
+            nbytes=4,
+            published=f"{2 * 4096**3 / step[3] / 1e9:.1f}",
+            launch=partial(run_step, step),
+            target="gfx1100",
         )
         for name, step in STEPS.items()
     ),
@@ -120,12 +152,12 @@ CASES = (
         Case(
             f"{kind}, MFMA",
             1024 << step,
-            128,
-            128,
-            2 if kind == "f16" else 1,
-            str(tflops),
-            partial(run_tuned, kind),
-            target,
+            tile=128,
+            extent=128,
+            nbytes=2 if kind == "f16" else 1,
+            published=str(tflops),
+            launch=partial(run_tuned, kind),
+            target=target,
         )
         for (target, kind), series in HIP_KITTENS.items()
         for step, tflops in enumerate(series)

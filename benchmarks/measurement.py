@@ -66,10 +66,10 @@ def timed(
 ) -> Callable[..., Any]:
     """Return a function that does the same, and passes the seconds of each call to `note`."""
 
-    def measured(*arguments: Any) -> Any:
+    def measured(*arguments: Any, **keywords: Any) -> Any:
         start = clock()
         try:
-            return function(*arguments)
+            return function(*arguments, **keywords)
         finally:
             note(clock() - start)
 

@@ -78,19 +78,22 @@ def estimated(
     places: how many addresses of the matrices to try. extra_lds: bytes of LDS that a workgroup is
     assumed to need in addition, so that fewer of them run at the same time.
     """
-    found = [_estimated_once(kind, c, size, in_panels, place, extra_lds) for place in range(places)]
+    found = [
+        _estimated_once(kind, c, size=size, in_panels=in_panels, place=place, extra_lds=extra_lds)
+        for place in range(places)
+    ]
     cycles, code_object = found[0]
     (kernel,) = code_object.kernels.values()
     return Estimate(
         kind,
         "panels" if in_panels else "rows",
-        c,
-        tuple(2 * size**3 / each.seconds / 1e12 for each, _ in found),
-        cycles.wmma_share,
-        _shares(cycles),
-        kernel.metadata.vgpr_count,
-        kernel.metadata.vgpr_spills,
-        kernel.metadata.group_segment_bytes,
+        configuration=c,
+        tera=tuple(2 * size**3 / each.seconds / 1e12 for each, _ in found),
+        wmma_share=cycles.wmma_share,
+        stalls=_shares(cycles),
+        vgprs=kernel.metadata.vgpr_count,
+        spills=kernel.metadata.vgpr_spills,
+        lds=kernel.metadata.group_segment_bytes,
     )
 
 

@@ -90,10 +90,10 @@ def errors_of(samples: Sequence[Sample], worst: int = 5) -> dict[str, Errors]:
             found[kind] = Errors(
                 kind,
                 len(chosen),
-                sum(sample.predicted for sample in chosen),
-                sum(sample.measured for sample in chosen),
-                tuple(sorted(abs(sample.error) for sample in chosen)),
-                tuple(sorted(chosen, key=lambda sample: -abs(sample.error))[:worst]),
+                predicted=sum(sample.predicted for sample in chosen),
+                measured=sum(sample.measured for sample in chosen),
+                absolute=tuple(sorted(abs(sample.error) for sample in chosen)),
+                worst=tuple(sorted(chosen, key=lambda sample: -abs(sample.error))[:worst]),
             )
     return found
 

@@ -65,7 +65,9 @@ def binary(
         return builder.operation(_BITWISE[operator], left, right)
     if scalar == boolean:
         raise InternalError(f"no operator {operator.value} on booleans")
-    return _integer_binary(builder, scalar, operator, left, right, no_wrap)
+    return _integer_binary(
+        builder, scalar, operator=operator, left=left, right=right, no_wrap=no_wrap
+    )
 
 
 def unary(builder: Builder, type: Type, operator: UnaryOperator, value: Any) -> Any:

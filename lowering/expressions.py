@@ -165,7 +165,14 @@ def _read(state: FunctionState, node: tree.Read) -> Any:
 
 def _binary(state: FunctionState, node: tree.Binary) -> Any:
     left, right = evaluate(state, node.left), evaluate(state, node.right)
-    return binary(state.builder, node.type, node.operator, left, right, node.no_wrap)
+    return binary(
+        state.builder,
+        node.type,
+        operator=node.operator,
+        left=left,
+        right=right,
+        no_wrap=node.no_wrap,
+    )
 
 
 def _unary(state: FunctionState, node: tree.Unary) -> Any:
@@ -275,10 +282,10 @@ def _view(state: FunctionState, node: tree.View) -> Any:
     return view(
         state.builder,
         evaluate(state, node.array),
-        node.type,  # type: ignore[arg-type]
-        [_index(state, start) for start in node.starts],
-        [None if extent is None else evaluate(state, extent) for extent in node.extents],
-        [evaluate(state, s) if isinstance(s, tree.Expression) else s for s in node.steps],
+        type=node.type,  # type: ignore[arg-type]
+        starts=[_index(state, start) for start in node.starts],
+        extents=[None if extent is None else evaluate(state, extent) for extent in node.extents],
+        steps=[evaluate(state, s) if isinstance(s, tree.Expression) else s for s in node.steps],
     )
 
 

@@ -149,7 +149,14 @@ def lower_function(module: ModuleState, function: tree.Function, declared: Any) 
         Feature.OCP_FLOATS in module.options.target.features,
     )
     in_memory = variables_in_memory(function, for_debugging=module.options.opt_level == 0)
-    state = FunctionState(module, function, builder, locations, variables, in_memory)
+    state = FunctionState(
+        module,
+        function,
+        builder=builder,
+        locations=locations,
+        variables=variables,
+        in_memory=in_memory,
+    )
     builder.debug_metadata = state.location(function.span)
     is_kernel = declared.calling_convention == "amdgpu_kernel"
     _bind_parameters(
@@ -445,7 +452,9 @@ def _store(state: FunctionState, node: tree.Store) -> None:
     value = evaluate(state, node.value)
     array = evaluate(state, node.array)
     place = address(state, array, node)
-    store(state.builder, array, place, value, node.width, node.alignment)
+    store(
+        state.builder, array, address=place, value=value, width=node.width, alignment=node.alignment
+    )
 
 
 def _evaluate(state: FunctionState, node: tree.Evaluate) -> None:

@@ -63,7 +63,14 @@ def lower(
         debug_info = DebugInfo(module, program.kernel.span.file, options.debug_variables)
         debug_types = DebugTypes(module) if options.debug_variables else None
     ordered = ordered_at_barriers(program, options, promises)
-    state = ModuleState(module, options, debug_info, debug_types, program.reports, ordered)
+    state = ModuleState(
+        module,
+        options,
+        debug_info=debug_info,
+        debug_types=debug_types,
+        reports=program.reports,
+        ordered=ordered,
+    )
     kernel = declare_kernel(state, program.kernel)
     for function in program.functions:
         state.functions[function] = declare_device_function(state, function)

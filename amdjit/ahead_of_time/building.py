@@ -105,7 +105,14 @@ def build(
     interface = _common_interface(members, kernel.parameter_names)
     prefix = c_identifier(kernel.__name__) if name is None else _checked_name(name)
     targets = tuple(built_target(member, _code(member, kernel)) for member in members)
-    return _build(prefix, interface, targets, embed, options, members[0].options.print_buffer)
+    return _build(
+        prefix,
+        interface,
+        targets=targets,
+        embed=embed,
+        options=options,
+        print_buffer=members[0].options.print_buffer,
+    )
 
 
 def _compiled(

@@ -170,9 +170,18 @@ def interface_of(compiled: CompiledKernel, names: Sequence[str]) -> Interface:
     # The address of the record follows the arguments at the next multiple of 8 bytes.
     place = -(-nbytes // 8) * 8
     record = Leaf("", (taken.take("record"),), "amdjit_record", u64)
-    value = MachineValue(record.label, record, "record", 0, u64, place, 8)
+    value = MachineValue(
+        record.label, record, part="record", axis=0, type=u64, offset=place, nbytes=8
+    )
     reports = compiled.reports
-    return Interface(compiled.name, parameters, (*values, value), place + 8, record, reports)
+    return Interface(
+        compiled.name,
+        parameters,
+        values=(*values, value),
+        kernarg_bytes=place + 8,
+        record=record,
+        reports=reports,
+    )
 
 
 class _Reader:
@@ -195,7 +204,9 @@ class _Reader:
         if isinstance(argument, Tuple):
             return Group(name, path, label, argument, self._parts(name, path, argument))
         used = not isinstance(argument, PythonNumber) or name in self._used
-        return Leaf(name, path, label, argument, name in self._written, used)
+        return Leaf(
+            name, path, label=label, type=argument, written=name in self._written, used=used
+        )
 
     def _parts(self, name: str, path: tuple[str, ...], type: Tuple) -> tuple[Parameter, ...]:
         taken, parts = CNames(), []
@@ -234,7 +245,17 @@ def _machine_values(
                 suffix = f"_{use.type}"
             member = taken.take(leaf.label + suffix)
             nbytes = field.nbytes
-            found.append(MachineValue(member, leaf, part, axis, type, field.offset, nbytes))
+            found.append(
+                MachineValue(
+                    member,
+                    leaf,
+                    part=part,
+                    axis=axis,
+                    type=type,
+                    offset=field.offset,
+                    nbytes=nbytes,
+                )
+            )
     return tuple(sorted(found, key=lambda value: value.offset))
 
 

@@ -56,7 +56,9 @@ def histogram(
         dtype = np.dtype(np.uint8) if kind.dtype == np.bool_ else kind.dtype
         if np.ndim(bins) == 0:
             count = _bin_count(bins)
-            edges = _uniform_edges(flat, dtype, kind.constructor, count, range, place)
+            edges = _uniform_edges(
+                flat, dtype, scalar=kind.constructor, count=count, ends=range, place=place
+            )
             is_unit = dtype.kind in "iu" and _are_unit(edges, dtype)
             find = unit_bin if is_unit else uniform_bin
         else:

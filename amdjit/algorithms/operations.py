@@ -96,7 +96,9 @@ def operation_of(
     identity = None
     if known is not None and known.identity is not None and not result.is_record:
         identity = _identity(kind, known.identity)
-    return Operation(function, name, known is not None, kind, result, identity)
+    return Operation(
+        function, name, commutes=known is not None, kind=kind, result=result, identity=identity
+    )
 
 
 def _known(function: Any) -> _Known | None:
@@ -176,4 +178,6 @@ def initial_argument(init: Any) -> tuple[Any, bool]:
 def addition(dtype: np.dtype[Any]) -> Operation:
     """Return the addition of integers of a type."""
     kind = kind_of(dtype)
-    return Operation(operator.add, "add", True, kind, kind, dtype.type(0))
+    return Operation(
+        operator.add, "add", commutes=True, kind=kind, result=kind, identity=dtype.type(0)
+    )

@@ -76,7 +76,9 @@ class Placement:
         extents, kind = extents_of(shape), np.dtype(dtype)
         memory = temporary(self.device, math.prod(extents) * kind.itemsize, handle)
         strides = contiguous_strides(extents, kind.itemsize)
-        return DeviceArray(self.device, memory.address, extents, kind, strides, memory)
+        return DeviceArray(
+            self.device, memory.address, shape=extents, dtype=kind, strides=strides, owner=memory
+        )
 
     def returned(self, result: DeviceArray) -> Any:
         """Return a result as the user gets it; without axes on the host, it is a NumPy scalar."""

@@ -51,7 +51,14 @@ def sorted_rows(
     bits = 1 if keys.dtype == np.bool_ else 8 * keys.dtype.itemsize
     shifts = range(0, bits, _DIGIT_BITS)
     if keys.shape[1] <= TILE:
-        return _in_lds(keys, places, places_type, len(shifts), descending, place)
+        return _in_lds(
+            keys,
+            places,
+            places_type=places_type,
+            passes=len(shifts),
+            descending=descending,
+            place=place,
+        )
     result = Sorted(keys, places)
     between = None if places_type is None else narrow_places(keys.shape[1])
     for shift in shifts:
@@ -109,10 +116,10 @@ def _moved(
     scan_segments(
         addition(counts.dtype),
         Segments(counts.reshape(shape)),
-        Segments(starts.reshape(shape)),
-        0,
-        True,
-        place,
+        outputs=Segments(starts.reshape(shape)),
+        init=0,
+        exclusive=True,
+        place=place,
     )
     result = _outputs(keys, places_type, place)
     scatter_by_digit[count * tiles, BLOCK, place.stream](

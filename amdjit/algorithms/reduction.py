@@ -100,8 +100,10 @@ def reduce_segments(
         by_rows = not (length <= _SHORT or (segments.beside and count >= _SHORT))
         part = _part_length(count, length, by_rows)
         if part == length:
-            return _launch(operation, segments, by_rows, part, _Last(init), place).reshape(count)
-        partial = _launch(operation, segments, by_rows, part, None, place)
+            return _launch(
+                operation, segments, by_rows=by_rows, part=part, last=_Last(init), place=place
+            ).reshape(count)
+        partial = _launch(operation, segments, by_rows=by_rows, part=part, last=None, place=place)
         parts = partial.shape[1]
         segments = Segments(partial.reshape(1, count, parts))
         length = parts
@@ -114,7 +116,7 @@ def reduce_parts(
 
     The result has a row for each segment and the type in which values are combined.
     """
-    return _launch(operation, segments, True, part, None, place)
+    return _launch(operation, segments, by_rows=True, part=part, last=None, place=place)
 
 
 def _part_length(count: int, length: int, by_rows: bool) -> int:

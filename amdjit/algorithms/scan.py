@@ -50,7 +50,7 @@ def inclusive_scan(
     op, init, dtype, out, stream: as `reduce` has them. The result has the array's shape, without an
     axis one axis. Elements are combined in their order, and equal calls give equal bits.
     """
-    return _scan(op, array, axis, _Form(False, init, dtype), out, stream)
+    return _scan(op, array, axis=axis, form=_Form(False, init, dtype), out=out, stream=stream)
 
 
 def exclusive_scan(
@@ -68,7 +68,7 @@ def exclusive_scan(
     The first result is `init`, or the neutral value of the operation if that is known; ValueError
     otherwise. The rest is as for `inclusive_scan`.
     """
-    return _scan(op, array, axis, _Form(True, init, dtype), out, stream)
+    return _scan(op, array, axis=axis, form=_Form(True, init, dtype), out=out, stream=stream)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,14 @@ def _scan(
         if result.size:
             segments = segments_of(source, (along,), place)
             outputs = segments_of(result, (along,), place)
-            scan_segments(operation, segments, outputs, first, form.exclusive, place)
+            scan_segments(
+                operation,
+                segments,
+                outputs=outputs,
+                init=first,
+                exclusive=form.exclusive,
+                place=place,
+            )
         if out is None:
             return place.returned(result)
         if result is not out:
@@ -127,11 +134,15 @@ def scan_segments(
     The passes combine each tile, scan these totals, and scan the tiles after them.
     """
     if segments.length <= _SHORT or (segments.beside and segments.count >= _MANY):
-        _by_work_items(operation, segments, outputs, init, exclusive, place)
+        _by_work_items(
+            operation, segments, outputs=outputs, init=init, exclusive=exclusive, place=place
+        )
         return
     tile = BLOCK * _items(operation)
     if operation.is_exact and segments.length > LOOK_BACK_TILES * tile:
-        _looking_back(operation, segments, outputs, init, exclusive, place)
+        _looking_back(
+            operation, segments, outputs=outputs, init=init, exclusive=exclusive, place=place
+        )
         return
     before = None
     if segments.length > tile:
@@ -140,9 +151,19 @@ def scan_segments(
         rows = Segments(totals.reshape(1, count, tiles))
         scanned = place.scratch((1, count, tiles), operation.kind.dtype)
         inner = operation.unrounded
-        scan_segments(inner, rows, Segments(scanned), None, False, place)
+        scan_segments(
+            inner, rows, outputs=Segments(scanned), init=None, exclusive=False, place=place
+        )
         before = scanned.reshape(count, tiles)
-    _by_tiles(operation, segments, outputs, before, init, exclusive, place)
+    _by_tiles(
+        operation,
+        segments,
+        outputs=outputs,
+        before=before,
+        init=init,
+        exclusive=exclusive,
+        place=place,
+    )
 
 
 def _items(operation: Operation) -> int:

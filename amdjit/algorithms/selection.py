@@ -117,7 +117,9 @@ def _counted(test: _Test, place: Placement) -> tuple[DeviceArray | None, int]:
     ends = place.scratch(tiles, counts.dtype)
     shape = (1, 1, tiles)
     rows, results = Segments(counts.reshape(shape)), Segments(ends.reshape(shape))
-    scan_segments(addition(counts.dtype), rows, results, None, False, place)
+    scan_segments(
+        addition(counts.dtype), rows, outputs=results, init=None, exclusive=False, place=place
+    )
     return ends, int(ends[tiles - 1 :].copy_to_host(stream=place.stream)[0])
 
 

@@ -75,5 +75,10 @@ def index_type(arrays: Sequence[DeviceArray], size: int = 0) -> Scalar:
 def part_of(array: DeviceArray, dtype: np.dtype[Any], offset: int) -> DeviceArray:
     """Return a view of a part of each element. offset: its bytes from the element's start."""
     return DeviceArray(
-        array.device, array.address + offset, array.shape, dtype, array.strides, array._owner
+        array.device,
+        array.address + offset,
+        shape=array.shape,
+        dtype=dtype,
+        strides=array.strides,
+        owner=array._owner,
     )

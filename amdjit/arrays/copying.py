@@ -152,7 +152,9 @@ def _scratch(device: Device, shape: Shape, dtype: np.dtype[Any], handle: Any) ->
         )
     memory = temporary(device, math.prod(shape) * dtype.itemsize, handle)
     strides = contiguous_strides(shape, dtype.itemsize)
-    return DeviceArray(device, memory.address, shape, dtype, strides, memory)
+    return DeviceArray(
+        device, memory.address, shape=shape, dtype=dtype, strides=strides, owner=memory
+    )
 
 
 def _copy_elements(
@@ -203,7 +205,9 @@ def _units(array: DeviceArray, unit: int) -> tuple[DeviceArray, int]:
     low, high = array.byte_span
     dtype, shape = np.dtype(f"u{unit}"), ((high - low) // unit,)
     address, owner = array.address + low, array
-    return DeviceArray(array.device, address, shape, dtype, (unit,), owner), -low // unit
+    return DeviceArray(
+        array.device, address, shape=shape, dtype=dtype, strides=(unit,), owner=owner
+    ), -low // unit
 
 
 def _numbers(values: Any) -> tuple[np.int64, ...]:

@@ -83,7 +83,9 @@ def _run(
         except NoProcess as error:
             _warn_once(str(error))
         except CompilerDied as died:
-            raise _refusal(died, stage, llvm_text, target, options, chosen) from None
+            raise _refusal(
+                died, stage, llvm_text=llvm_text, target=target, options=options, environment=chosen
+            ) from None
         else:
             if options.warnings and chosen.warnings:
                 _pass_on(said)

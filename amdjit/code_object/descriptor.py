@@ -198,7 +198,16 @@ def read_descriptor(data: bytes, is_gfx12: bool) -> KernelDescriptor:
         _LAYOUT, data, 0, "kernel descriptor"
     )
     descriptor = KernelDescriptor(
-        group, private, kernarg, entry, rsrc1, rsrc2, rsrc3, properties, preload, is_gfx12=is_gfx12
+        group,
+        private,
+        kernarg_size=kernarg,
+        entry_offset=entry,
+        compute_pgm_rsrc1=rsrc1,
+        compute_pgm_rsrc2=rsrc2,
+        compute_pgm_rsrc3=rsrc3,
+        kernel_code_properties=properties,
+        kernarg_preload=preload,
+        is_gfx12=is_gfx12,
     )
     if descriptor.workitem_id_components == 4:
         raise MalformedCodeObject(

@@ -74,10 +74,10 @@ class VariableReader:
                     Variable(
                         name,
                         declared_type,
-                        location.text,
-                        function,
-                        frozenset(r.number for r in registers if r.bank == "v"),
-                        frozenset(r.number for r in registers if r.bank == "s"),
+                        registers=location.text,
+                        function=function,
+                        vgprs=frozenset(r.number for r in registers if r.bank == "v"),
+                        sgprs=frozenset(r.number for r in registers if r.bank == "s"),
                     ),
                 )
 

@@ -217,7 +217,15 @@ def read_elf(data: bytes) -> ElfFile:
             :_MOST_SEGMENTS
         ]
     return ElfFile(
-        data, elf_type, machine, flags, osabi, abi_version, sections, segments, note_ranges
+        data,
+        elf_type,
+        machine=machine,
+        flags=flags,
+        osabi=osabi,
+        abi_version=abi_version,
+        sections=sections,
+        segments=segments,
+        note_ranges=note_ranges,
     )
 
 
@@ -235,7 +243,14 @@ def _read_sections(
     names = slice_exactly(data, rows[names_index][4], rows[names_index][5], "section names")
     return tuple(
         Section(
-            string_at(names, name, "section name"), kind, flags, address, start, size, link, entry
+            string_at(names, name, "section name"),
+            kind,
+            flags=flags,
+            address=address,
+            offset=start,
+            size=size,
+            link=link,
+            entry_size=entry,
         )
         for name, kind, flags, address, start, size, link, _, _, entry in rows
     )
@@ -253,7 +268,16 @@ def _read_segments(
     notes: list[tuple[int, int]] = []
     for kind, flags, start, address, _, file_size, memory_size, _ in _SEGMENT.iter_unpack(table):
         if kind == SEGMENT_LOAD:
-            segments.append(_read_segment(data, flags, start, address, file_size, memory_size))
+            segments.append(
+                _read_segment(
+                    data,
+                    flags,
+                    start=start,
+                    address=address,
+                    file_size=file_size,
+                    memory_size=memory_size,
+                )
+            )
         elif kind == SEGMENT_NOTE:
             notes.append((start, file_size))
     return _in_order(segments), tuple(notes)
@@ -267,7 +291,14 @@ def _read_segment(
             f"segment at {address:#x}: {file_size} bytes in the file, {memory_size} in memory"
         )
     content = slice_exactly(data, start, file_size, f"segment at {address:#x}")
-    return Segment(address, memory_size, content, bool(flags & 4), bool(flags & 2), bool(flags & 1))
+    return Segment(
+        address,
+        memory_size,
+        data=content,
+        readable=bool(flags & 4),
+        writable=bool(flags & 2),
+        executable=bool(flags & 1),
+    )
 
 
 def _in_order(segments: list[Segment]) -> tuple[Segment, ...]:
@@ -289,7 +320,14 @@ def _read_symbols(elf: ElfFile, table: Section) -> tuple[Symbol, ...]:
     data = elf.section_data(table)
     usable = len(data) - len(data) % _SYMBOL.size
     return tuple(
-        Symbol(string_at(names, name, "symbol name"), address, size, info & 15, info >> 4, section)
+        Symbol(
+            string_at(names, name, "symbol name"),
+            address,
+            size=size,
+            type=info & 15,
+            binding=info >> 4,
+            section=section,
+        )
         for name, info, _, section, address, size in _SYMBOL.iter_unpack(data[:usable])
     )
 

@@ -204,10 +204,24 @@ def _read_header(reader: BytesReader, version: int, offset_size: int, strings: _
     if version == 5:
         files = _read_files(reader, offset_size, strings)
         return _Unit(
-            files, 0, instruction_length, line_base, line_range, opcode_base, operand_counts
+            files,
+            0,
+            instruction_length=instruction_length,
+            line_base=line_base,
+            line_range=line_range,
+            opcode_base=opcode_base,
+            operand_counts=operand_counts,
         )
     files = _read_old_files(reader)
-    return _Unit(files, 1, instruction_length, line_base, line_range, opcode_base, operand_counts)
+    return _Unit(
+        files,
+        1,
+        instruction_length=instruction_length,
+        line_base=line_base,
+        line_range=line_range,
+        opcode_base=opcode_base,
+        operand_counts=operand_counts,
+    )
 
 
 def _read_files(reader: BytesReader, offset_size: int, strings: _Strings) -> tuple[str, ...]:

@@ -84,7 +84,9 @@ def estimate(
     file = None
     if values is None:
         values, file = values_of(target)
-    return _estimate(code_object, kernel, launch, recording, values, file).cycles()
+    return _estimate(
+        code_object, kernel, launch=launch, recording=recording, values=values, file=file
+    ).cycles()
 
 
 def cycles_by_values(
@@ -93,7 +95,9 @@ def cycles_by_values(
     """Return what gives `Cycles.kernel` of a launch for values of the parameters, without the rest
     of an estimate, for searches. Arguments and errors as those of `estimate`."""
     values = family_of(_target(code_object)).values
-    whole = _estimate(code_object, kernel, launch, recording, values, None)
+    whole = _estimate(
+        code_object, kernel, launch=launch, recording=recording, values=values, file=None
+    )
     chip = whole.chip
 
     def cycles(values: Mapping[str, float]) -> int:
@@ -122,7 +126,17 @@ def _estimate(
     placement = place(entry, target, launch.workgroup_size, launch.dynamic_lds)
     table = _table(code_object, recording, entry.metadata.wave_size)
     _check_complete(table, recording)
-    return _Estimate(code_object, entry, launch, recording, values, chip, placement, table, file)
+    return _Estimate(
+        code_object,
+        entry,
+        launch=launch,
+        recording=recording,
+        values=values,
+        chip=chip,
+        placement=placement,
+        table=table,
+        file=file,
+    )
 
 
 def _table(code_object: CodeObject, recording: Recording, wave_size: int) -> ProgramTable:
@@ -183,7 +197,14 @@ class _Estimate:
             timeline=timeline(waves),
             assumptions=(
                 *file_assumption(self.file),
-                *sentences(self.chip, self.table, waves, footprint, wave_size, wanted - simulated),
+                *sentences(
+                    self.chip,
+                    self.table,
+                    waves=waves,
+                    footprint=footprint,
+                    wave_size=wave_size,
+                    extrapolated=wanted - simulated,
+                ),
             ),
         )
 

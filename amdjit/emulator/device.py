@@ -245,7 +245,12 @@ class EmulatorDevice(EmulatedMemory, EmulatedStreams):
         self._captures.refuse_waits(stream, f"check a launch of {function.name}")
         dispatcher = self._machine().dispatcher
         return session.run_checked(
-            dispatcher, function, shape, bytes(kernarg), self.time_limit, request
+            dispatcher,
+            function,
+            geometry=shape,
+            kernarg=bytes(kernarg),
+            time_limit=self.time_limit,
+            request=request,
         )
 
 

@@ -162,7 +162,9 @@ class DeviceMemory:
         start, content = base + first, storage[first : first + size]
         self._sizes[start] = size
         rows = _rows(start, pieces or ((0, size, True),))
-        allocation = Range(start, start + size, label, rows, storage, content)
+        allocation = Range(
+            start, start + size, label=label, rows=rows, storage=storage, content=content
+        )
         self._ranges[start] = allocation
         for observer in self._observers:
             observer.allocated(allocation)

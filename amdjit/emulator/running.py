@@ -96,11 +96,11 @@ def _launch(device: EmulatorDevice, call: _Call, places: Sequence[_Place]) -> No
         ArrayArgument(
             name,
             address,
-            array.shape,
-            array.strides,
-            array.itemsize,
-            str(array.dtype),
-            array.flags.writeable,
+            shape=array.shape,
+            strides=array.strides,
+            itemsize=array.itemsize,
+            dtype=str(array.dtype),
+            written=array.flags.writeable,
         )
         for address, array, name in places
     ]

@@ -228,12 +228,12 @@ class _Search:
         found = Finding(
             "lock",
             loop.span,
-            f"lanes of one wave may wait here for a lock in `{variable.name}` that one of them "
-            "holds: then the loop never ends",
-            "the lane that has the lock leaves the loop together with all others",
-            "let one lane of the wave after the other take the lock: `for turn in "
+            title=f"lanes of one wave may wait here for a lock in `{variable.name}` that one of "
+            "them holds: then the loop never ends",
+            label="the lane that has the lock leaves the loop together with all others",
+            help="let one lane of the wave after the other take the lock: `for turn in "
             "range(amdjit.wavefront_size):` and in it `if amdjit.lane_id() == turn:`",
-            CompileWarning,
+            category=CompileWarning,
         )
         self.found[loop.span.file, loop.span.line] = found
 

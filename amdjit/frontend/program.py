@@ -109,10 +109,10 @@ def _type_once(
     kernel = tree.Function(
         source.node.name,
         tuple(passed_on),
-        VOID,
-        body,
-        source.name_span,
-        False,
+        result=VOID,
+        body=body,
+        span=source.name_span,
+        inline=False,
         reports=builder.reports,
     )
     functions = called_functions(kernel)
@@ -124,10 +124,10 @@ def _type_once(
     return TypedKernel(
         program,
         tuple(session.reads.values()),
-        source,
-        tuple(session.libraries),
-        tuple(passed_on.values()),
-        (*session.findings.values(), *narrow_products(program), *divergent_locks(program)),
+        source=source,
+        libraries=tuple(session.libraries),
+        launch_uses=tuple(passed_on.values()),
+        findings=(*session.findings.values(), *narrow_products(program), *divergent_locks(program)),
     )
 
 

@@ -232,7 +232,14 @@ class TypingSession:
         if local.name in local.free - captured.keys():
             inner.names[local.name] = FunctionValue(local, (), ())
         signature = local_signature(inner, defaults)
-        given = match_arguments(builder, local.name, signature, positional, keywords, node)
+        given = match_arguments(
+            builder,
+            local.name,
+            signature=signature,
+            positional=positional,
+            keywords=keywords,
+            node=node,
+        )
         arguments = {
             name: refreshed(builder, given[name] if name in given else defaults[name])
             for name in signature.parameters
@@ -423,10 +430,10 @@ class TypingSession:
         typed = tree.Function(
             name,
             (*parameters, *(variable for _, variable in launched)),
-            result,
-            body,
-            source.name_span,
-            inline,
+            result=result,
+            body=body,
+            span=source.name_span,
+            inline=inline,
             transparent=bool(inline) and source.is_library,
             reports=builder.reports,
         )
@@ -451,7 +458,13 @@ def new_builder(
     """Make the builder of one function."""
     names = local_names(source.node)
     return FunctionBuilder(
-        source, session, EXPRESSIONS, STATEMENTS, is_kernel, returns_wide, local_names=names
+        source,
+        session,
+        expressions=EXPRESSIONS,
+        statement_handlers=STATEMENTS,
+        is_kernel=is_kernel,
+        returns_wide=returns_wide,
+        local_names=names,
     )
 
 

@@ -96,7 +96,16 @@ def _machine_code(
     edges = {address: _edges(graph, block, returns) for address, block in graph.blocks.items()}
     ones = ones_at_entries(graph, starts_full(kernel), kernel.descriptor.wave_size)
     hides = bool(_indirect(graph)) and not whole.has_symbol_table
-    return MachineCode(whole, kernel, graph, edges, returns, hides, ones, unknown)
+    return MachineCode(
+        whole,
+        kernel,
+        graph=graph,
+        edges=edges,
+        returns=returns,
+        hides_functions=hides,
+        ones=ones,
+        unknown=unknown,
+    )
 
 
 def _indirect(graph: Graph) -> list[Block]:

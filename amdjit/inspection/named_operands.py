@@ -89,11 +89,11 @@ def named(instruction: Instruction) -> Named:
     return Named(
         opcode,
         names,
-        _by_role(opcode, texts),
-        instruction.immediates,
-        _target(instruction),
-        counters,
-        effect_of(instruction).fills,
+        roles=_by_role(opcode, texts),
+        immediates=instruction.immediates,
+        target=_target(instruction),
+        counters=counters,
+        returns=effect_of(instruction).fills,
     )
 
 
@@ -107,11 +107,11 @@ def named_by_role(opcode: Opcode) -> Named:
     return Named(
         opcode,
         {**_by_letter(opcode, letters), "k": "k"},
-        _by_role(opcode, letters),
-        None,
-        "its target",
-        counters or "",
-        returns,
+        roles=_by_role(opcode, letters),
+        immediates=None,
+        target="its target",
+        counters=counters or "",
+        returns=returns,
     )
 
 

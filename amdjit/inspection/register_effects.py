@@ -109,7 +109,9 @@ def effect_of(instruction: Instruction) -> Effect:
         writes_all, across = _writes_all(part), _reads_inactive(part)
         for spec, register in _registers(part):
             if register.file in (RegisterFile.VGPR, RegisterFile.AGPR):
-                _vector(effect, part, spec, register, writes_all, across)
+                _vector(
+                    effect, part, spec=spec, register=register, writes_all=writes_all, across=across
+                )
             elif register.file is RegisterFile.SGPR:
                 _scalar(effect, spec, register, writes_all)
             elif spec.written:

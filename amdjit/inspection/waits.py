@@ -245,10 +245,10 @@ def _step(instruction: Instruction) -> _Step:
     return _Step(
         instruction,
         _registers(span for span, _ in uses_of(instruction)),
-        results & ~_LDS if effect.fills else _written(instruction),
-        results,
-        effect.counts,
-        waits_of(instruction),
+        writes=results & ~_LDS if effect.fills else _written(instruction),
+        results=results,
+        counts=effect.counts,
+        waits=waits_of(instruction),
     )
 
 

@@ -28,10 +28,10 @@ _SHORT_VECTOR_FORMATS = tuple(
 _PACKED = Format(
     "VOP3P",
     0b110100111,
-    9,
-    8,
-    opcode_field(16, 7),
-    (
+    prefix_bits=9,
+    size=8,
+    opcode=opcode_field(16, 7),
+    fields=(
         Field("vdst", 0, 8, "v8"),
         *_SOURCES,
         Field("neg_hi", 8, 3),
@@ -47,10 +47,10 @@ _PACKED_ONLY = replace(_PACKED, alternative="")
 _MATRIX = Format(
     "MAI",
     0b110100111,
-    9,
-    8,
-    opcode_field(16, 7),
-    (
+    prefix_bits=9,
+    size=8,
+    opcode=opcode_field(16, 7),
+    fields=(
         Field("vdst", 0, 8, "v8"),
         *_SOURCES,
         Field("cbsz", 8, 3),
@@ -66,10 +66,10 @@ _LOAD_SCALES = 0x2C
 _SCALED_MATRIX = Format(
     "MAIX",
     0b110100111,
-    9,
-    16,
-    opcode_field(80, 7),
-    (
+    prefix_bits=9,
+    size=16,
+    opcode=opcode_field(80, 7),
+    fields=(
         Field("vdst", 64, 8, "v8"),
         Field("src0", 96, 9, "s9"),
         Field("src1", 105, 9, "s9"),
@@ -90,10 +90,10 @@ _LONG_VECTOR = (
     Format(
         "VOP3",
         0b110100,
-        6,
-        8,
-        opcode_field(16, 10),
-        (
+        prefix_bits=6,
+        size=8,
+        opcode=opcode_field(16, 10),
+        fields=(
             Field("vdst", 0, 8, "d8"),
             Field("sdst", 8, 7, "s7"),
             *_SOURCES,
@@ -108,10 +108,10 @@ _LONG_VECTOR = (
 _SCALAR_MEMORY = Format(
     "SMEM",
     0b110000,
-    6,
-    8,
-    opcode_field(18, 8),
-    (
+    prefix_bits=6,
+    size=8,
+    opcode=opcode_field(18, 8),
+    fields=(
         Field("sdst", 6, 7, "s7"),
         Field("sbase", 0, 6, "b6"),
         Field("soffset", 57, 7, "s7"),
@@ -139,7 +139,7 @@ _LDS_FIELDS = (
 
 def _lds(accumulates: bool) -> Format:
     fields = (*_LDS_FIELDS, Field("acc", 25, 1)) if accumulates else _LDS_FIELDS
-    return Format("DS", 0b110110, 6, 8, opcode_field(17, 8), fields)
+    return Format("DS", 0b110110, prefix_bits=6, size=8, opcode=opcode_field(17, 8), fields=fields)
 
 
 def _flat(name: str, segment: int, extra: tuple[Field, ...], policy: tuple[Field, ...]) -> Format:
@@ -156,10 +156,10 @@ def _flat(name: str, segment: int, extra: tuple[Field, ...], policy: tuple[Field
     return Format(
         name,
         0b110111,
-        6,
-        8,
-        opcode_field(18, 7),
-        fields,
+        prefix_bits=6,
+        size=8,
+        opcode=opcode_field(18, 7),
+        fields=fields,
         segment=segment,
         reserved=0 if segment else 0x7F << 48,
         segment_shift=14,
@@ -172,10 +172,10 @@ def _buffer(name: str, extra: tuple[Field, ...], policy: tuple[Field, ...]) -> F
     return Format(
         name,
         0b111010 if is_typed else 0b111000,
-        6,
-        8,
-        opcode_field(15, 4) if is_typed else opcode_field(18, 7),
-        (
+        prefix_bits=6,
+        size=8,
+        opcode=opcode_field(15, 4) if is_typed else opcode_field(18, 7),
+        fields=(
             Field("vdata", 40, 8, "v8"),
             Field("vaddr", 32, 8, "v8"),
             Field("rsrc", 48, 5, "q5"),

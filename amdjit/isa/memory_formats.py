@@ -38,10 +38,10 @@ GFX12_FORMATS = Formats(
         Format(
             "SMEM",
             0b111101,
-            6,
-            8,
-            opcode_field(13, 6),
-            (
+            prefix_bits=6,
+            size=8,
+            opcode=opcode_field(13, 6),
+            fields=(
                 Field("sdst", 6, 7, "s7"),
                 Field("sbase", 0, 6, "b6"),
                 Field("soffset", 57, 7, "s7"),
@@ -55,10 +55,10 @@ GFX12_FORMATS = Formats(
         Format(
             "LDSDIR",
             0b11001110,
-            8,
-            4,
-            opcode_field(20, 3),
-            (
+            prefix_bits=8,
+            size=4,
+            opcode=opcode_field(20, 3),
+            fields=(
                 Field("vdst", 0, 8, "v8"),
                 Field("attr_chan", 8, 2),
                 Field("attr", 10, 6),
@@ -70,10 +70,10 @@ GFX12_FORMATS = Formats(
         Format(
             "DS",
             0b110110,
-            6,
-            8,
-            opcode_field(18, 8),
-            (
+            prefix_bits=6,
+            size=8,
+            opcode=opcode_field(18, 8),
+            fields=(
                 Field("vdst", 56, 8, "v8"),
                 Field("addr", 32, 8, "v8"),
                 Field("data0", 40, 8, "v8"),
@@ -84,27 +84,39 @@ GFX12_FORMATS = Formats(
             reserved=3 << 16,
         ),
         Format(
-            "VFLAT", 0b11101100, 8, 12, opcode_field(14, 8), _FLAT_FIELDS, reserved=_FLAT_RESERVED
+            "VFLAT",
+            0b11101100,
+            prefix_bits=8,
+            size=12,
+            opcode=opcode_field(14, 8),
+            fields=_FLAT_FIELDS,
+            reserved=_FLAT_RESERVED,
         ),
         Format(
             "VSCRATCH",
             0b11101101,
-            8,
-            12,
-            opcode_field(14, 8),
-            _FLAT_FIELDS,
+            prefix_bits=8,
+            size=12,
+            opcode=opcode_field(14, 8),
+            fields=_FLAT_FIELDS,
             reserved=_FLAT_RESERVED,
         ),
         Format(
-            "VGLOBAL", 0b11101110, 8, 12, opcode_field(14, 8), _FLAT_FIELDS, reserved=_FLAT_RESERVED
+            "VGLOBAL",
+            0b11101110,
+            prefix_bits=8,
+            size=12,
+            opcode=opcode_field(14, 8),
+            fields=_FLAT_FIELDS,
+            reserved=_FLAT_RESERVED,
         ),
         Format(
             "VBUFFER",
             0b110001,
-            6,
-            12,
-            opcode_field(14, 8),
-            (
+            prefix_bits=6,
+            size=12,
+            opcode=opcode_field(14, 8),
+            fields=(
                 Field("vdata", 32, 8, "v8"),
                 Field("vaddr", 64, 8, "v8"),
                 Field("rsrc", 41, 9, "r9"),
@@ -155,10 +167,10 @@ def _gfx11_flat(name: str, segment: int) -> Format:
     return Format(
         name,
         0b110111,
-        6,
-        8,
-        opcode_field(18, 7),
-        _GFX11_FLAT_FIELDS,
+        prefix_bits=6,
+        size=8,
+        opcode=opcode_field(18, 7),
+        fields=_GFX11_FLAT_FIELDS,
         segment=segment,
         reserved=1 << 25,
     )
@@ -170,10 +182,10 @@ GFX11_FORMATS = Formats(
         Format(
             "SMEM",
             0b111101,
-            6,
-            8,
-            opcode_field(18, 8),
-            (
+            prefix_bits=6,
+            size=8,
+            opcode=opcode_field(18, 8),
+            fields=(
                 Field("sdst", 6, 7, "s7"),
                 Field("sbase", 0, 6, "b6"),
                 Field("soffset", 57, 7, "s7"),
@@ -187,10 +199,10 @@ GFX11_FORMATS = Formats(
         Format(
             "LDSDIR",
             0b11001110,
-            8,
-            4,
-            opcode_field(20, 3),
-            (
+            prefix_bits=8,
+            size=4,
+            opcode=opcode_field(20, 3),
+            fields=(
                 Field("vdst", 0, 8, "v8"),
                 Field("attr_chan", 8, 2),
                 Field("attr", 10, 6),
@@ -202,10 +214,10 @@ GFX11_FORMATS = Formats(
         Format(
             "DS",
             0b110110,
-            6,
-            8,
-            opcode_field(18, 8),
-            (
+            prefix_bits=6,
+            size=8,
+            opcode=opcode_field(18, 8),
+            fields=(
                 Field("vdst", 56, 8, "v8"),
                 Field("addr", 32, 8, "v8"),
                 Field("data0", 40, 8, "v8"),
@@ -220,15 +232,21 @@ GFX11_FORMATS = Formats(
         _gfx11_flat("VSCRATCH", segment=1),
         _gfx11_flat("VGLOBAL", segment=2),
         Format(
-            "VBUFFER", 0b111000, 6, 8, opcode_field(18, 8), _GFX11_BUFFER_FIELDS, reserved=7 << 15
+            "VBUFFER",
+            0b111000,
+            prefix_bits=6,
+            size=8,
+            opcode=opcode_field(18, 8),
+            fields=_GFX11_BUFFER_FIELDS,
+            reserved=7 << 15,
         ),
         Format(
             "VTBUFFER",
             0b111010,
-            6,
-            8,
-            opcode_field(15, 4),
-            (*_GFX11_BUFFER_FIELDS, Field("format", 19, 7)),
+            prefix_bits=6,
+            size=8,
+            opcode=opcode_field(15, 4),
+            fields=(*_GFX11_BUFFER_FIELDS, Field("format", 19, 7)),
         ),
     ),
     (

@@ -112,7 +112,15 @@ def row_of(
     # Elsewhere such halves are operands.
     selects = format_name == "VOP3" and not instruction_set.keeps_high_halves
     selects = selects and any(flag.startswith("op_sel=") for flag in flags)
-    opcode = Opcode(mnemonic, encoding, code, specs, traits, instruction_set, selects)
+    opcode = Opcode(
+        mnemonic,
+        encoding,
+        code=code,
+        operands=specs,
+        traits=traits,
+        instruction_set=instruction_set,
+        selects_halves=selects,
+    )
     return _with_flags(opcode, form, operands, flags)
 
 
@@ -179,16 +187,16 @@ def _with_flags(
     return Row(
         opcode,
         form,
-        operands,
-        "e" in bare,
-        flags,
-        tuple(fixed),
-        selects,
-        bare,
-        any(operand.takes == "literal" for operand in operands),
-        flags.get("op_sel", 0) | flags.get("unused_op_sel", 0) | halves,
-        sources,
-        _DPP_SHIFTS.get(form.name, -1) if operands or "dpp16" in bare else -1,
+        operands=operands,
+        suffixed="e" in bare,
+        flags=flags,
+        fixed=tuple(fixed),
+        selects=selects,
+        words=bare,
+        literal=any(operand.takes == "literal" for operand in operands),
+        select_mask=flags.get("op_sel", 0) | flags.get("unused_op_sel", 0) | halves,
+        source_fields=sources,
+        dpp_shift=_DPP_SHIFTS.get(form.name, -1) if operands or "dpp16" in bare else -1,
     )
 
 
@@ -206,15 +214,15 @@ def _operand_row(form: Format, text: str) -> OperandRow:
     return OperandRow(
         spec,
         field.kind if field and takes not in ("vcc", "exec", "literal") else "implied",
-        field.shift if field else 0,
-        (1 << field.bits) - 1 if field else 0,
-        takes,
-        constants,
-        "h" in marks,
-        "-" in marks,
-        _SOURCES.get(role, -1),
-        int(dwords),
-        _plain_kind(field, takes, "h" in marks),
+        shift=field.shift if field else 0,
+        mask=(1 << field.bits) - 1 if field else 0,
+        takes=takes,
+        constants=constants,
+        half="h" in marks,
+        hidden="-" in marks,
+        source=_SOURCES.get(role, -1),
+        dwords=int(dwords),
+        plain=_plain_kind(field, takes, "h" in marks),
     )
 
 

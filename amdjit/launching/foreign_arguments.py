@@ -75,7 +75,9 @@ def adopted(
     if not on_gpu:
         return device, None
     device = _gpu(kernel, leaves, on_gpu, device, stream)
-    return device, _share(kernel, leaves, list(on_gpu), device, stream, for_graph)
+    return device, _share(
+        kernel, leaves, positions=list(on_gpu), device=device, stream=stream, for_graph=for_graph
+    )
 
 
 def own_stream(stream: Any) -> tuple[AnyStream | None, Device]:

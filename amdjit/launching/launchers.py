@@ -175,7 +175,14 @@ class Launcher(_Launches):
         configured: list[ConfiguredCall] | None = None,
     ) -> None:
         is_constant = configured is not None or all(map(_is_constant, (grid, block, dynamic_lds)))
-        super().__init__(calls, stream, dynamic_lds, cooperative, is_constant, configured)
+        super().__init__(
+            calls,
+            stream,
+            dynamic_lds=dynamic_lds,
+            cooperative=cooperative,
+            is_constant=is_constant,
+            configured=configured,
+        )
         self._grid, self._block = grid, block
 
     def __repr__(self) -> str:

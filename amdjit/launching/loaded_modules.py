@@ -138,7 +138,9 @@ class LoadedKernel:
         cooperative: bool = False,
     ) -> LoadedLauncher:
         """Configure a launch as `kernel[grid, block, stream, dynamic_lds]` does, by keywords."""
-        return LoadedLauncher(self, grid, block, stream, dynamic_lds, cooperative)
+        return LoadedLauncher(
+            self, grid, block=block, stream=stream, dynamic_lds=dynamic_lds, cooperative=cooperative
+        )
 
     def __call__(self, *arguments: Any) -> None:
         """Raise LaunchError: a kernel is launched with a grid."""

@@ -74,7 +74,9 @@ def leaves_of(
         )
     leaves = Leaves()
     for name, annotation, value in zip(names, annotations, values, strict=True):
-        leaves.shapes.append(_take_apart(leaves, kernel, name, annotation, value, False))
+        leaves.shapes.append(
+            _take_apart(leaves, kernel, name=name, annotation=annotation, value=value, inside=False)
+        )
     return leaves
 
 
@@ -124,7 +126,11 @@ def _take_apart(
         expected = known.get(part)
         is_complex = expected in (COMPLEX64, COMPLEX128)
         inner = None if isinstance(expected, Tuple) and not is_complex else expected
-        parts.append(_take_apart(leaves, kernel, f"{name}.{part}", inner, item, True))
+        parts.append(
+            _take_apart(
+                leaves, kernel, name=f"{name}.{part}", annotation=inner, value=item, inside=True
+            )
+        )
     return Shape(structure, tuple(parts))
 
 

@@ -75,7 +75,7 @@ class GeneralisedFunction:
         results = list(map(on_device, given[count:]))
         cores = self._cores(extents, outer, results)
         made = results or self._results(types, outer, cores, inputs)
-        self._run(types, inputs, made, outer, cores, stream_of(stream))
+        self._run(types, inputs, results=made, outer=outer, cores=cores, stream=stream_of(stream))
         if not results:
             made = [x[()] if isinstance(x, np.ndarray) else x for x in made]
         return made[0] if len(made) == 1 else tuple(made)

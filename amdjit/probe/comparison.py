@@ -406,7 +406,14 @@ def _row(
     if not different:
         return Row(certainty, name, Verdict.CONFIRMED, len(cases))
     summary = Subject(name, tuple(different)).summary()
-    return Row(certainty, name, Verdict.REFUTED, len(cases), len(different), summary)
+    return Row(
+        certainty,
+        name,
+        verdict=Verdict.REFUTED,
+        compared=len(cases),
+        different=len(different),
+        summary=summary,
+    )
 
 
 def _table_row(row: TableRow, subjects: tuple[Subject, ...]) -> Row:

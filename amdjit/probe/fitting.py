@@ -221,10 +221,10 @@ def _parameters(
             yield FittedParameter(
                 name,
                 before[name],
-                solution.values[name],
-                solution.spreads.get(name, 0.0),
-                tuple(each.name for each in about),
-                name not in solution.unused,
+                value=solution.values[name],
+                spread=solution.spreads.get(name, 0.0),
+                measurements=tuple(each.name for each in about),
+                is_used=name not in solution.unused,
             )
 
 

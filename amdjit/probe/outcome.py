@@ -165,11 +165,11 @@ def read_batch(row: Any) -> BatchOutcome:
     return BatchOutcome(
         _text(name),
         _text(group),
-        BatchStatus(status),
-        float(seconds),
-        _text(detail),
-        tuple(read_case(each) for each in cases),
-        tuple(read_measurement(each) for each in measurements),
+        status=BatchStatus(status),
+        seconds=float(seconds),
+        detail=_text(detail),
+        cases=tuple(read_case(each) for each in cases),
+        measurements=tuple(read_measurement(each) for each in measurements),
     )
 
 
@@ -191,11 +191,11 @@ def read_record(row: Any) -> Record:
     return Record(
         _text(amdjit),
         _text(corpus),
-        read_facts(facts),
-        _text(selection),
-        tuple(read_batch(each) for each in batches),
-        bool(is_complete),
-        _text(stopped),
+        facts=read_facts(facts),
+        selection=_text(selection),
+        batches=tuple(read_batch(each) for each in batches),
+        is_complete=bool(is_complete),
+        stopped=_text(stopped),
     )
 
 
@@ -207,18 +207,18 @@ def read_case(row: Any) -> CaseOutcome:
     return CaseOutcome(
         _text(name),
         _text(subject),
-        _text(rule),
-        CaseStatus(status),
-        int(elements),
-        int(differing),
-        _text(chip),
-        _text(emulator),
-        _text(note),
-        {_text(kind): int(count) for kind, count in kinds.items()},
-        tuple(
+        rule=_text(rule),
+        status=CaseStatus(status),
+        elements=int(elements),
+        differing=int(differing),
+        chip=_text(chip),
+        emulator=_text(emulator),
+        note=_text(note),
+        kinds={_text(kind): int(count) for kind, count in kinds.items()},
+        differences=tuple(
             Difference(int(r), int(e), _text(i), int(c), int(m)) for r, e, i, c, m in differences
         ),
-        tuple(
+        results=tuple(
             StoredArray(_text(d), tuple(map(int, s)), bytes(b), bool(r)) for d, s, b, r in results
         ),
     )
@@ -230,10 +230,10 @@ def read_measurement(row: Any) -> Measurement:
     return Measurement(
         _text(name),
         float(value),
-        _text(unit),
-        tuple(float(sample) for sample in samples),
-        _text(parameter),
-        None if expected is None else float(expected),
+        unit=_text(unit),
+        samples=tuple(float(sample) for sample in samples),
+        parameter=_text(parameter),
+        expected=None if expected is None else float(expected),
     )
 
 

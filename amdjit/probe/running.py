@@ -127,11 +127,11 @@ def run(
         session = _Session(
             request,
             facts,
-            target,
-            processes,
-            partial,
-            Path(folder),
-            Progress(left, len(there), say),
+            target=target,
+            processes=processes,
+            partial=partial,
+            folder=Path(folder),
+            progress=Progress(left, len(there), say),
         )
         stopped = session.run(left)
     record = Record(

@@ -122,13 +122,31 @@ class Suite:
 
 
 SUITES: tuple[Suite, ...] = (
-    Suite("smoke", "256x256x256, one thread block", _SMOKE_SIZES, (16,), ((1, 1), (2, 2)),
-          ((2, 2),)),
-    Suite("validation", "rocWMMA's test sizes, all tiles and thread blocks", _VALIDATION_SIZES,
-          (16, 32, 64), _TILES, _ALL_WAVES),
-    Suite("bench", "squares of 1024 to 8192, all tiles", _BENCH_SIZES, (16, 32), _TILES,
-          ((2, 2),)),
-)  # fmt: skip
+    Suite(
+        "smoke",
+        "256x256x256, one thread block",
+        sizes=_SMOKE_SIZES,
+        depths=(16,),
+        tiles=((1, 1), (2, 2)),
+        waves=((2, 2),),
+    ),
+    Suite(
+        "validation",
+        "rocWMMA's test sizes, all tiles and thread blocks",
+        sizes=_VALIDATION_SIZES,
+        depths=(16, 32, 64),
+        tiles=_TILES,
+        waves=_ALL_WAVES,
+    ),
+    Suite(
+        "bench",
+        "squares of 1024 to 8192, all tiles",
+        sizes=_BENCH_SIZES,
+        depths=(16, 32),
+        tiles=_TILES,
+        waves=((2, 2),),
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -191,7 +209,15 @@ def grid(suite: Suite, sizes: tuple[Size, ...] | None = None) -> Iterator[Case]:
         suite.depths,
         suite.waves,
     ):
-        yield Case(program, types, (a, b, Layout.COLUMNS), tile, depth, waves, size)
+        yield Case(
+            program,
+            types,
+            layouts=(a, b, Layout.COLUMNS),
+            tile=tile,
+            depth=depth,
+            waves=waves,
+            size=size,
+        )
 
 
 def why_skipped(case: Case, target: Target) -> str | None:

@@ -74,7 +74,14 @@ def run(case: Case, device: Device) -> Result:
     target = device.target
     reason, side = why_skipped(case, target), side_of(case, target)
     if reason is not None:
-        return Result(case, target.name, target.wave_size, side, Outcome.SKIPPED, reason)
+        return Result(
+            case,
+            target.name,
+            wave_size=target.wave_size,
+            side=side,
+            outcome=Outcome.SKIPPED,
+            reason=reason,
+        )
     problem = problem_of(case)
     with amdjit.use(device.name):
         arrays = [amdjit.to_device(each) for each in (problem.a, problem.b, problem.c)]
@@ -92,11 +99,11 @@ def run(case: Case, device: Device) -> Result:
     return Result(
         case,
         target.name,
-        target.wave_size,
-        side,
-        Outcome.PASSED if passed else Outcome.FAILED,
-        "" if passed else f"relative error {error:g}, allowed {tolerance(case):g}",
-        error,
+        wave_size=target.wave_size,
+        side=side,
+        outcome=Outcome.PASSED if passed else Outcome.FAILED,
+        reason="" if passed else f"relative error {error:g}, allowed {tolerance(case):g}",
+        error=error,
         **_static(compiled.inspect()),
         **measured,
     )
@@ -183,11 +190,11 @@ def problem_of(case: Case) -> Problem:
     return Problem(
         _flat(a, of_a, case.types.stored),
         _flat(b, of_b, case.types.stored),
-        _flat(c, of_c, case.types.output),
-        k if of_a is Layout.ROWS else m,
-        n if of_b is Layout.ROWS else k,
-        n if of_c is Layout.ROWS else m,
-        expected,
+        c=_flat(c, of_c, case.types.output),
+        ld_a=k if of_a is Layout.ROWS else m,
+        ld_b=n if of_b is Layout.ROWS else k,
+        ld_c=n if of_c is Layout.ROWS else m,
+        expected=expected,
     )
 
 

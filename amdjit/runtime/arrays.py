@@ -362,7 +362,9 @@ def full(
 
 def _over(memory: Memory, shape: Shape, dtype: np.dtype[Any]) -> DeviceArray:
     strides = contiguous_strides(shape, dtype.itemsize)
-    return DeviceArray(memory.device, memory.address, shape, dtype, strides, memory)
+    return DeviceArray(
+        memory.device, memory.address, shape=shape, dtype=dtype, strides=strides, owner=memory
+    )
 
 
 def to_device(device: Device, array: ArrayLike, stream: Stream | None = None) -> DeviceArray:
@@ -442,7 +444,14 @@ def capsule(array: DeviceArray, request: DlpackRequest) -> object:
     if wanted == (dlpack.CPU, 0):
         host = array.copy_to_host()
         copied = dlpack.Tensor(
-            dlpack.address_of(host), wanted, host.dtype, host.shape, host.strides, host, False, True
+            dlpack.address_of(host),
+            wanted,
+            dtype=host.dtype,
+            shape=host.shape,
+            strides=host.strides,
+            owner=host,
+            read_only=False,
+            is_copy=True,
         )
         return dlpack.export(copied, request.max_version)
     if wanted != here:
@@ -459,12 +468,12 @@ def _described(array: DeviceArray, is_copy: bool) -> dlpack.Tensor:
     return dlpack.Tensor(
         array.address if array.size else 0,
         array.device.dlpack_device,
-        array.dtype,
-        array.shape,
-        array.strides,
-        array.lender(),
-        array.is_read_only and not is_copy,
-        is_copy,
+        dtype=array.dtype,
+        shape=array.shape,
+        strides=array.strides,
+        owner=array.lender(),
+        read_only=array.is_read_only and not is_copy,
+        is_copy=is_copy,
     )
 
 

@@ -115,7 +115,9 @@ def device_array(array: Any, device: Device, stream: int) -> DeviceArray:
     if strides is None:
         strides = contiguous_strides(found.shape, found.dtype.itemsize)
     owner = Borrowed(found.owner, found.read_only)
-    return DeviceArray(device, found.address, found.shape, found.dtype, strides, owner)
+    return DeviceArray(
+        device, found.address, shape=found.shape, dtype=found.dtype, strides=strides, owner=owner
+    )
 
 
 def described(array: Any, device: Device) -> DeviceArray | NDArray[Any]:
@@ -164,11 +166,11 @@ def _interface(array: Any, device: tuple[int, int]) -> dlpack.Tensor:
     return dlpack.Tensor(
         address or 0,
         device,
-        dtype,
-        tuple(described["shape"]),
-        None if strides is None else tuple(strides),
-        array,
-        bool(is_read_only),
+        dtype=dtype,
+        shape=tuple(described["shape"]),
+        strides=None if strides is None else tuple(strides),
+        owner=array,
+        read_only=bool(is_read_only),
     )
 
 

@@ -239,12 +239,12 @@ def _node(index: int, facts: NodeFacts, before: list[GraphNode]) -> GraphNode:
     return GraphNode(
         index,
         facts.kind,
-        facts.name,
-        facts.nbytes,
-        None if launch is None else launch.shape.grid,
-        None if launch is None else launch.shape.block,
-        _NO_ARGUMENTS if launch is None else MappingProxyType(dict(launch.arguments)),
-        tuple(before[position] for position in facts.dependencies),
+        name=facts.name,
+        nbytes=facts.nbytes,
+        grid=None if launch is None else launch.shape.grid,
+        block=None if launch is None else launch.shape.block,
+        arguments=_NO_ARGUMENTS if launch is None else MappingProxyType(dict(launch.arguments)),
+        dependencies=tuple(before[position] for position in facts.dependencies),
     )
 
 

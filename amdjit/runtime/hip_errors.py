@@ -93,7 +93,9 @@ class HipError(BackendError):
     def with_detail(self, detail: str, remedy: str | None = None) -> HipError:
         """Return this error with one more sentence before the remedy, or before another remedy."""
         details = f"{self.detail} {detail}" if self.detail else detail
-        return HipError(self.doing, self.code, self.name, self.text, details, remedy)
+        return HipError(
+            self.doing, self.code, name=self.name, text=self.text, detail=details, remedy=remedy
+        )
 
 
 class HipUnavailableError(BackendError):

@@ -97,7 +97,15 @@ def make_record(
     if memory is None:
         memory = Memory(device, nbytes) if is_kept else temporary(device, nbytes, stream)
         device.copy_to_device(memory.address, memoryview(fresh_head(capacity)), stream)
-    return LaunchRecord(kernel, table, device, memory, block, wave_size, is_kept)
+    return LaunchRecord(
+        kernel,
+        table,
+        device=device,
+        memory=memory,
+        block=block,
+        wave_size=wave_size,
+        is_kept=is_kept,
+    )
 
 
 def _idle(device: Device, nbytes: int) -> Memory | None:

@@ -27,7 +27,13 @@ def array_arguments(
     """Return the arrays among a launch's arguments."""
     return [
         ArrayArgument(
-            name, value.address, value.shape, value.strides, value.itemsize, _text(value.dtype), may
+            name,
+            value.address,
+            shape=value.shape,
+            strides=value.strides,
+            itemsize=value.itemsize,
+            dtype=_text(value.dtype),
+            written=may,
         )
         for name, value, may in zip(names, values, written, strict=True)
         if isinstance(value, DeviceArray)
@@ -50,7 +56,15 @@ def shared_arrays(program: Program, llvm: str) -> list[ArrayArgument]:
         strides = tuple(itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
         dtype = str(array.type.element)
         found.append(
-            ArrayArgument(array.name, array.offset, shape, strides, itemsize, dtype, in_lds=True)
+            ArrayArgument(
+                array.name,
+                array.offset,
+                shape=shape,
+                strides=strides,
+                itemsize=itemsize,
+                dtype=dtype,
+                in_lds=True,
+            )
         )
     return found
 

@@ -91,7 +91,12 @@ class Staging:
             return
         self._in_place[position] = value
         self.arguments[position] = DeviceArray(
-            self._device, address, value.shape, value.dtype, value.strides, value
+            self._device,
+            address,
+            shape=value.shape,
+            dtype=value.dtype,
+            strides=value.strides,
+            owner=value,
         )
 
     @property
@@ -219,7 +224,7 @@ class Staging:
     def _set(self, position: int, address: int, strides: tuple[int, ...], memory: Memory) -> None:
         host = self._hosts[position]
         self.arguments[position] = DeviceArray(
-            self._device, address, host.shape, host.dtype, strides, memory
+            self._device, address, shape=host.shape, dtype=host.dtype, strides=strides, owner=memory
         )
 
 

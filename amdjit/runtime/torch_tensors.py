@@ -131,7 +131,14 @@ def memory(tensor: Any) -> dlpack.Tensor:
         raise BufferError("has no memory of its own: it represents a tensor that is computed later")
     itemsize = dtype.itemsize
     strides = tuple([stride * itemsize for stride in tensor.stride()])
-    return dlpack.Tensor(address, place_of(tensor), dtype, tuple(tensor.shape), strides, tensor)
+    return dlpack.Tensor(
+        address,
+        place_of(tensor),
+        dtype=dtype,
+        shape=tuple(tensor.shape),
+        strides=strides,
+        owner=tensor,
+    )
 
 
 def _checked(tensor: Any) -> np.dtype[Any]:

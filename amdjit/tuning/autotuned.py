@@ -137,7 +137,15 @@ class TunedKernel(PickledByName):
         key = self.key_of(call, device)
         records = Records.open(self._file(settings))
         found = Search(
-            self, self.space, call, settings, device, key, records, is_measured(device), fresh
+            self,
+            self.space,
+            call=call,
+            settings=settings,
+            device=device,
+            key=key,
+            records=records,
+            is_measured=is_measured(device),
+            fresh=fresh,
         ).run()
         assert found.best is not None
         self._chosen[key] = self.best_config = found.best.configuration
@@ -155,7 +163,9 @@ class TunedKernel(PickledByName):
     ) -> Call:
         """Return a call's arguments by name."""
         own = bound(self.kernel, self.names, self._signature, arguments, keywords)
-        return Call(self.kernel, self.names, own, grid, block, dynamic_lds)
+        return Call(
+            self.kernel, self.names, arguments=own, grid=grid, block=block, dynamic_lds=dynamic_lds
+        )
 
     def key_of(self, call: Call, device: Device, measured: bool | None = None) -> TuningKey:
         """Return the key under which the call's best configuration is stored."""
@@ -169,10 +179,12 @@ class TunedKernel(PickledByName):
         return TuningKey(
             name,
             self.__qualname__,
-            self._digest,
-            ", ".join(f"{option}={value_text(options[option])}" for option in sorted(options)),
-            type_texts(call.arguments),
-            key_values(self.settings.key, call.arguments),
+            source=self._digest,
+            options=", ".join(
+                f"{option}={value_text(options[option])}" for option in sorted(options)
+            ),
+            types=type_texts(call.arguments),
+            values=key_values(self.settings.key, call.arguments),
         )
 
     def _file(self, settings: Settings) -> Path | None:

@@ -48,7 +48,9 @@ def bench(
         raise OptionError(f"bench: samples={samples}, warm_up={warm_up}: give 1 and 0 at least")
     device = current_device()
     if is_measured(device):
-        found = _measured(launch, arguments, device, warm_up, samples, cold)
+        found = _measured(
+            launch, arguments, device=device, warm_up=warm_up, samples=samples, cold=cold
+        )
     else:
         found = _estimated(launch, arguments, device)
     return with_work(found, flops, bytes)

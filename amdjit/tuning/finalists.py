@@ -137,7 +137,15 @@ def _timed(
         return
     s = settings
     contestants = [contestant for _, contestant in running]
-    measure(contestants, device, s.warm_up, s.samples, s.cold, stops, s.seed)
+    measure(
+        contestants,
+        device,
+        warm_up=s.warm_up,
+        samples=s.samples,
+        cold=s.cold,
+        stops=stops,
+        seed=s.seed,
+    )
     for candidate, contestant in running:
         median, low, _ = median_interval(contestant.samples)
         count(median)

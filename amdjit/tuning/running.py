@@ -117,7 +117,7 @@ class Workers:
         to stop; tasks that are in flight then are abandoned. tick: called a few times per
         second."""
         self._ready()
-        run = _Run(self, iter(tasks), stops, {}, [], set())
+        run = _Run(self, iter(tasks), stops=stops, flying={}, again=[], hanging=set())
         while run.fill():
             tick()
             yield from run.take()

@@ -221,7 +221,14 @@ class Search:
         if not texts:
             return
         rules = PassRules(runs, self.ranking, self.device.target)
-        passed = Pass(self.tuned, self.call, self.settings, rules, workers, self._kept)
+        passed = Pass(
+            self.tuned,
+            self.call,
+            settings=self.settings,
+            rules=rules,
+            workers=workers,
+            keep=self._kept,
+        )
         numbers = {text: number for number, text in enumerate(self.configurations)}
         chosen = {numbers[text]: self.configurations[text] for text in texts}
         baseline = self._baseline(runs, numbers)
@@ -265,11 +272,11 @@ class Search:
         return Candidate(
             configuration,
             state,
-            outcome.reason,
-            outcome.facts,
-            score,
-            outcome.cycles,
-            seconds,
+            reason=outcome.reason,
+            facts=outcome.facts,
+            score=score,
+            cycles=outcome.cycles,
+            seconds=seconds,
             by=by if state in (State.FINE, State.BUILT) else "",
             compile_seconds=outcome.compile_seconds,
             worker=outcome.worker,
@@ -296,7 +303,12 @@ class Search:
         left = [each for each in self.found.values() if each.state is State.BUILT]
         progress.begin("measuring", len(left))
         for candidate in measured(
-            left, self.call, self.settings, self.device, self._stops, progress.add
+            left,
+            self.call,
+            settings=self.settings,
+            device=self.device,
+            stops=self._stops,
+            count=progress.add,
         ):
             self._settle(str(candidate.configuration), candidate)
 
@@ -310,11 +322,11 @@ class Search:
         tuning = Tuning(
             self.call.kernel.__name__,
             self.key,
-            tuple(candidates),
-            best,
-            len(self.configurations),
-            self.stopped,
-            time.monotonic() - self._begin,
+            candidates=tuple(candidates),
+            best=best,
+            space=len(self.configurations),
+            stopped=self.stopped,
+            seconds=time.monotonic() - self._begin,
         )
         if best is None:
             raise TuningError(f"no candidate is left\n{tuning}")
@@ -322,8 +334,8 @@ class Search:
             complete = not self.stopped and len(candidates) == len(self.configurations)
             seconds = best.seconds
             chosen = Best(
-                str(best.configuration), self.rules, best.by, seconds, complete,
-                len(self.configurations),
+                str(best.configuration), self.rules, by=best.by, seconds=seconds, complete=complete,
+                space=len(self.configurations),
             )  # fmt: skip
             self.records.choose(self.key, chosen)
         return tuning

@@ -58,7 +58,12 @@ class SentArray:
         view[...] = contents
         whole = to_device(memory, device=device)
         return DeviceArray(
-            device, whole.address + first, contents.shape, contents.dtype, self.strides, whole
+            device,
+            whole.address + first,
+            shape=contents.shape,
+            dtype=contents.dtype,
+            strides=self.strides,
+            owner=whole,
         )
 
 

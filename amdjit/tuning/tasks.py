@@ -239,16 +239,16 @@ def launched_facts(compiled: CompiledKernel, shape: LaunchShape) -> Facts:
     return Facts(
         resources.vgprs,
         resources.sgprs,
-        resources.vgpr_spills,
-        resources.sgpr_spills,
-        demand.lds_bytes,
-        resources.scratch_bytes,
-        limits[limiter],
-        limiter,
-        resources.code_bytes,
-        resources.instructions,
-        shape.items,
-        shape.workgroups,
+        vgpr_spills=resources.vgpr_spills,
+        sgpr_spills=resources.sgpr_spills,
+        lds_bytes=demand.lds_bytes,
+        scratch_bytes=resources.scratch_bytes,
+        waves_per_simd=limits[limiter],
+        limiter=limiter,
+        code_bytes=resources.code_bytes,
+        instructions=resources.instructions,
+        block=shape.items,
+        workgroups=shape.workgroups,
     )
 
 

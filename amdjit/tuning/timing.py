@@ -76,7 +76,9 @@ class Timing:
 def timing_of(samples: Sequence[float], device: str, cold: bool = False) -> Timing:
     """Return the timing of measured seconds, of which there must be at least one."""
     median, low, high = median_interval(samples)
-    return Timing(median, low, high, "events", device, tuple(samples), cold=cold)
+    return Timing(
+        median, low, high=high, by="events", device=device, samples=tuple(samples), cold=cold
+    )
 
 
 def with_work(timing: Timing, flops: float | None, nbytes: float | None) -> Timing:

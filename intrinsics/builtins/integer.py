@@ -69,25 +69,25 @@ def sbfe(x: u32, y: u32, z: u32) -> u32:
 @builtin(LlvmCall("llvm.amdgcn.sudot4"))
 def sudot4(a_signed: Flag, a: i32, b_signed: Flag, b: i32, c: i32, clamp: Flag) -> i32:
     """Return c + the dot product of 4 8-bit integers."""
-    return integer_dot(a, b, c, 8, (a_signed, b_signed), clamp, np.int32)
+    return integer_dot(a, b, c=c, bits=8, signs=(a_signed, b_signed), clamp=clamp, result=np.int32)
 
 
 @builtin(LlvmCall("llvm.amdgcn.udot4"))
 def udot4(a: u32, b: u32, c: u32, clamp: Flag) -> u32:
     """Return c + the dot product of 4 unsigned 8-bit integers."""
-    return integer_dot(a, b, c, 8, (False, False), clamp, np.uint32)
+    return integer_dot(a, b, c=c, bits=8, signs=(False, False), clamp=clamp, result=np.uint32)
 
 
 @builtin(LlvmCall("llvm.amdgcn.sudot8"))
 def sudot8(a_signed: Flag, a: i32, b_signed: Flag, b: i32, c: i32, clamp: Flag) -> i32:
     """Return c + the dot product of 8 4-bit integers."""
-    return integer_dot(a, b, c, 4, (a_signed, b_signed), clamp, np.int32)
+    return integer_dot(a, b, c=c, bits=4, signs=(a_signed, b_signed), clamp=clamp, result=np.int32)
 
 
 @builtin(LlvmCall("llvm.amdgcn.udot8"))
 def udot8(a: u32, b: u32, c: u32, clamp: Flag) -> u32:
     """Return c + the dot product of 8 unsigned 4-bit integers."""
-    return integer_dot(a, b, c, 4, (False, False), clamp, np.uint32)
+    return integer_dot(a, b, c=c, bits=4, signs=(False, False), clamp=clamp, result=np.uint32)
 
 
 @builtin(LlvmCall("llvm.amdgcn.fdot2"))

@@ -142,12 +142,12 @@ def row_of(name: str) -> Row:
     return Row(
         name,
         group,
-        with_builtins_of(*targets.split(), builtin=name),
-        tuple(map(int, sizes.split())),
-        signature,
-        llvm,
-        operands,
-        isa,
+        targets=with_builtins_of(*targets.split(), builtin=name),
+        wave_sizes=tuple(map(int, sizes.split())),
+        signature=signature,
+        llvm=llvm,
+        operands=operands,
+        isa=isa,
     )
 
 

@@ -56,7 +56,15 @@ def product(
     total = np.empty(c.shape, DTYPES[instruction.result])
     for row in range(0, len(c), _ROWS):
         rows = slice(row, row + _ROWS)
-        total[rows] = _sparse(instruction, a[rows], b, c[rows], places[rows], clamp, fp16_ovfl)
+        total[rows] = _sparse(
+            instruction,
+            a[rows],
+            b=b,
+            c=c[rows],
+            places=places[rows],
+            clamp=clamp,
+            fp16_ovfl=fp16_ovfl,
+        )
     return total
 
 

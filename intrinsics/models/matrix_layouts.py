@@ -146,12 +146,12 @@ class MatrixInstruction:
             return Layout(
                 self.name,
                 operand,
-                self.result,
-                16,
-                16,
-                self.wave_size,
-                elements,
-                (elements, 0, 8, 4),
+                kind=self.result,
+                rows=16,
+                columns=16,
+                lanes=self.wave_size,
+                elements=elements,
+                steps=(elements, 0, 8, 4),
             )
         held = self.k if operand == "b" else self.held_k
         kind = self.b if operand == "b" else self.a
@@ -160,19 +160,43 @@ class MatrixInstruction:
         rows, columns = (held, 16) if operand == "b" else (16, held)
         steps = _steps(kind, elements, self.wave_size, lanes)
         shown = "position" if operand == "index" else kind
-        return Layout(self.name, operand, shown, rows, columns, lanes, elements, steps)
+        return Layout(
+            self.name,
+            operand,
+            kind=shown,
+            rows=rows,
+            columns=columns,
+            lanes=lanes,
+            elements=elements,
+            steps=steps,
+        )
 
     def _repeated(self, operand: str) -> Layout:
         """Return how an operand lies in a wave of gfx11."""
         if operand in ("c", "d"):
             groups = self.wave_size // 16
             return Layout(
-                self.name, operand, self.result, 16, 16, self.wave_size, 16 // groups,
-                (1, groups, 1, 2), slot_bits=32,
-            )  # fmt: skip
+                self.name,
+                operand,
+                kind=self.result,
+                rows=16,
+                columns=16,
+                lanes=self.wave_size,
+                elements=16 // groups,
+                steps=(1, groups, 1, 2),
+                slot_bits=32,
+            )
         kind = self.b if operand == "b" else self.a
         return Layout(
-            self.name, operand, kind, 16, 16, 16, 16, (16, 0, 0, 0), copies=self.wave_size // 16
+            self.name,
+            operand,
+            kind=kind,
+            rows=16,
+            columns=16,
+            lanes=16,
+            elements=16,
+            steps=(16, 0, 0, 0),
+            copies=self.wave_size // 16,
         )
 
 

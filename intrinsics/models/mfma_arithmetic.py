@@ -72,7 +72,7 @@ def product(
     32, n].
     """
     if instruction.is_integer:
-        return _integers(instruction, a, b, c, places, clamp)
+        return _integers(instruction, a, b=b, c=c, places=places, clamp=clamp)
     kinds = (instruction.a, instruction.b, instruction.result)
     shifts = None
     if scales is not None:

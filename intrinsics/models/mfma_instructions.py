@@ -167,12 +167,21 @@ class MfmaInstruction:
         elements = rows * columns * self.blocks // WAVE_SIZE
         # Bytes of scaled products: 16 neighbours, which fill four registers, then 16 others.
         run = 16 if self.is_scaled and format in ("fp8", "bf8") else elements
-        return self._laid_out(operand, kind, rows, columns, elements, run)
+        return self._laid_out(operand, kind, rows=rows, columns=columns, elements=elements, run=run)
 
     def _laid_out(
         self, operand: str, kind: str, rows: int, columns: int, elements: int, run: int = 1
     ) -> MfmaLayout:
-        return MfmaLayout(self.name, operand, kind, self.blocks, rows, columns, elements, run)
+        return MfmaLayout(
+            self.name,
+            operand,
+            kind=kind,
+            blocks=self.blocks,
+            rows=rows,
+            columns=columns,
+            elements=elements,
+            run=run,
+        )
 
 
 def _instruction(name: str, target: str) -> MfmaInstruction:

@@ -38,13 +38,33 @@ class SmallFloat:
 
 SMALL_FLOATS: Mapping[str, SmallFloat] = MappingProxyType(
     {
-        "fp8": SmallFloat(ml_dtypes.float8_e4m3fn, 8, 3, -6, 0x7E, 0x7F, 0x7F),
-        "bf8": SmallFloat(ml_dtypes.float8_e5m2, 8, 2, -14, 0x7B, 0x7C, 0x7E),
-        "fp6": SmallFloat(ml_dtypes.float6_e2m3fn, 6, 3, 0, 0x1F, 0x1F, 0x1F),
-        "bf6": SmallFloat(ml_dtypes.float6_e3m2fn, 6, 2, -2, 0x1F, 0x1F, 0x1F),
-        "fp4": SmallFloat(ml_dtypes.float4_e2m1fn, 4, 1, 0, 0x7, 0x7, 0x7),
-        "f16": SmallFloat(np.float16, 16, 10, -14, 0x7BFF, 0x7C00, 0x7E00),
-        "bf16": SmallFloat(ml_dtypes.bfloat16, 16, 7, -126, 0x7F7F, 0x7F80, 0x7FC0),
+        "fp8": SmallFloat(
+            ml_dtypes.float8_e4m3fn, 8, mantissa=3, lowest=-6, largest=0x7E, overflow=0x7F, nan=0x7F
+        ),
+        "bf8": SmallFloat(
+            ml_dtypes.float8_e5m2, 8, mantissa=2, lowest=-14, largest=0x7B, overflow=0x7C, nan=0x7E
+        ),
+        "fp6": SmallFloat(
+            ml_dtypes.float6_e2m3fn, 6, mantissa=3, lowest=0, largest=0x1F, overflow=0x1F, nan=0x1F
+        ),
+        "bf6": SmallFloat(
+            ml_dtypes.float6_e3m2fn, 6, mantissa=2, lowest=-2, largest=0x1F, overflow=0x1F, nan=0x1F
+        ),
+        "fp4": SmallFloat(
+            ml_dtypes.float4_e2m1fn, 4, mantissa=1, lowest=0, largest=0x7, overflow=0x7, nan=0x7
+        ),
+        "f16": SmallFloat(
+            np.float16, 16, mantissa=10, lowest=-14, largest=0x7BFF, overflow=0x7C00, nan=0x7E00
+        ),
+        "bf16": SmallFloat(
+            ml_dtypes.bfloat16,
+            16,
+            mantissa=7,
+            lowest=-126,
+            largest=0x7F7F,
+            overflow=0x7F80,
+            nan=0x7FC0,
+        ),
     }
 )
 # Wide formats: NumPy's type, the bits of the mantissa, and a NaN without its sign.

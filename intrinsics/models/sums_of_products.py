@@ -184,7 +184,9 @@ class _Grids:
         c_last = exponent - form.fraction_bits
         if rule.relative:
             opposes = (left[1] != right[1]) != is_negative
-            units = self._relative(product, last, opposes, size, c_last, grid)
+            units = self._relative(
+                product, last, opposes=opposes, size=size, c_last=c_last, grid=grid
+            )
             units = np.where((size == 0) & (top < _NONE // 2), 0, units)
             units = np.where(is_negative, -units, units)
         else:

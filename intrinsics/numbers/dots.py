@@ -185,4 +185,4 @@ def dot8(
 ) -> i32:
     """Return c + the dot product of the eight 4-bit integers of two words; clamp: saturate
     (`v_dot8_i32_iu4`)."""
-    return integer_dot(a, b, c, 4, (a_signed, b_signed), clamp, np.int32)
+    return integer_dot(a, b, c=c, bits=4, signs=(a_signed, b_signed), clamp=clamp, result=np.int32)

@@ -217,9 +217,9 @@ def test_long_scans_of_exact_operations_take_one_pass(monkeypatch: pytest.Monkey
     taken = []
     one_pass = scan._looking_back
 
-    def noted(operation: Any, *arguments: Any) -> None:
+    def noted(operation: Any, *arguments: Any, **keywords: Any) -> None:
         taken.append((operation.name, operation.kind.dtype))
-        one_pass(operation, *arguments)
+        one_pass(operation, *arguments, **keywords)
 
     monkeypatch.setattr(scan, "_looking_back", noted)
     for op, dtype in [(operator.add, np.int32), (max, np.float32), (operator.add, np.float32)]:

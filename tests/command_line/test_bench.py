@@ -78,7 +78,7 @@ CASES = [
     ("gfx1201", Case(STAGED, Types(fp8, f32, f32), TURNED, (1, 2), 16, (2, 1), (32, 64, 48))),
     ("gfx1201", Case(STAGED, Types(i8, i8, i32), MIXED, (2, 2), 32, (2, 2), (64, 128, 64))),
     ("gfx1100", Case(STAGED, Types(f16, f16, f16), MIXED, (1, 1), 16, (2, 2), (64, 32, 64))),
-    ("gfx1100", Case(DIRECT, Types(i8, i32, i32), TURNED, (1, 1), 16, (1, 1), (16, 32, 64))),
+    ("gfx1103", Case(DIRECT, Types(i8, i32, i32), TURNED, (1, 1), 16, (1, 1), (16, 32, 64))),
     ("gfx942", Case(STAGED, Types(fp8_fnuz, f32, f32), MIXED, (2, 2), 16, (2, 1), (64, 32, 64))),
     ("gfx942", Case(DIRECT, Types(f64, f64, f64), TURNED, (1, 1), 16, (1, 2), (16, 32, 48))),
 ]
@@ -98,7 +98,7 @@ def test_cases_are_right(target: str, case: Case) -> None:
     assert result.lds_bytes == case.lds_bytes
     assert result.mix is not None
     assert result.mix["MFMA" if target == "gfx942" else "WMMA"] > 0
-    assert (result.cycles is None) == (target == "gfx1100")
+    assert (result.cycles is None) == (target == "gfx1103")
 
 
 @pytest.mark.parametrize("program", Program, ids=lambda program: program.name)
@@ -223,7 +223,7 @@ def test_a_plot_without_matplotlib_is_refused_before_the_run(
 def test_a_plot_without_speeds_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     options = ["--sizes", "32", "--types", "i8_i32_i32", "--first", "1"]
-    assert bench("--target", "gfx1100", "--plot", str(tmp_path / "x.png"), *options) == 1
+    assert bench("--target", "gfx1103", "--plot", str(tmp_path / "x.png"), *options) == 1
     assert "no case has a speed to plot" in capsys.readouterr().err
 
 

@@ -163,7 +163,15 @@ def _sections(data: bytes, rows: list[tuple[int, ...]], names: bytes) -> list[In
             alignment = row[8] or 1
             if alignment & alignment - 1 or alignment > _HIGHEST_ALIGNMENT:
                 raise NotPlain(f"its section {name} is aligned to {alignment} bytes")
-            section = InputSection(name, kind, flags, content, row[5], alignment, row[9])
+            section = InputSection(
+                name,
+                kind,
+                flags=flags,
+                data=content,
+                size=row[5],
+                alignment=alignment,
+                entry_size=row[9],
+            )
         elif kind not in _LEFT_OUT:
             raise NotPlain(f"its section {name} is of type {kind:#x}")
         found.append(section)
@@ -195,7 +203,7 @@ def _symbols(
             raise NotPlain(f"its symbol {text.decode()!r} is in no section of the code object")
         if other > 3 or info >> 4 > 2 or (info & 15) > 4 or b"@" in text:
             raise NotPlain(f"its symbol {text.decode()!r} is of an unusual kind")
-        symbols.append(Symbol(text, info, other, section, value, size))
+        symbols.append(Symbol(text, info, other=other, section=section, value=value, size=size))
     if undefined and not any(map(_is_from_linker, undefined)):
         raise BackendError(f"the kernel needs {', '.join(undefined)}, which nothing defines")
     if undefined:

@@ -64,8 +64,12 @@ def link_plain(relocatable: bytes, comment: bytes = COMMENT) -> bytes:
 
 def _linked(file: ObjectFile, comment: bytes) -> bytes:
     relative = loader_relocations(file)
-    dynamic = InputSection(".dynamic", _DYNAMIC, ALLOCATED | WRITE, b"", 0, 8, 16)
-    full = full_table(file.symbols, Symbol(b"_DYNAMIC", 0, _HIDDEN, dynamic, 0, 0))
+    dynamic = InputSection(
+        ".dynamic", _DYNAMIC, flags=ALLOCATED | WRITE, data=b"", size=0, alignment=8, entry_size=16
+    )
+    full = full_table(
+        file.symbols, Symbol(b"_DYNAMIC", 0, other=_HIDDEN, section=dynamic, value=0, size=0)
+    )
     seen = dynamic_table(full)
     sections = group(file.sections, comment)
     sections += _made(full, seen, len(relative) * RELATIVE_SIZE, dynamic)

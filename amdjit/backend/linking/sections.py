@@ -110,7 +110,15 @@ def group(sections: list[InputSection], comment: bytes) -> list[OutputSection]:
 
     comment: what the linker writes into `.comment`.
     """
-    own = InputSection(".comment", PROGRAM_BITS, MERGED | STRINGS, comment, len(comment), 1, 1)
+    own = InputSection(
+        ".comment",
+        PROGRAM_BITS,
+        flags=MERGED | STRINGS,
+        data=comment,
+        size=len(comment),
+        alignment=1,
+        entry_size=1,
+    )
     members: dict[str, list[InputSection]] = {}
     for section in (*sections, own):
         members.setdefault(_output_name(section.name), []).append(section)

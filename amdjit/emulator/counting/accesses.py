@@ -170,7 +170,14 @@ def _places(frame: Frame, half_access: HalfAccess) -> Iterator[_Place]:
     in_lds = IN_LDS | half_access.order << ORDER_SHIFT
     if access.space == "p":
         offsets = b.add(access.address[0], b.splat(access.address[1]))
-        yield from _private(frame, half, b.resize(offsets, 64), access.lanes, access.size, flags)
+        yield from _private(
+            frame,
+            half,
+            offsets=b.resize(offsets, 64),
+            lanes=access.lanes,
+            size=access.size,
+            flags=flags,
+        )
         return
     wide = lane_addresses(b, access)
     if access.space == "k":
@@ -187,7 +194,9 @@ def _places(frame: Frame, half_access: HalfAccess) -> Iterator[_Place]:
         offsets = b.resize(b.split_bits(wide)[0], 64)
         yield _Place(offsets, b.and_(access.lanes, shared), access.size, flags | in_lds)
         lanes = b.and_(access.lanes, private)
-        yield from _private(frame, half, offsets, lanes, access.size, flags)
+        yield from _private(
+            frame, half, offsets=offsets, lanes=lanes, size=access.size, flags=flags
+        )
     else:
         yield _Place(wide, access.lanes, access.size, flags)
 

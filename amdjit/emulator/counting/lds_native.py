@@ -164,7 +164,9 @@ def _access_text(size: int, order: LdsOrder, attributes: str) -> str:
             _try_halves(f, offsets)
     f.store(f.resize(offsets, 64), place.address, 64)
     flags = IN_LDS | order << ORDER_SHIFT
-    count_place(f, place, f.parameter("exec"), i64(size), flags, f.parameter("times"))
+    count_place(
+        f, place, lanes=f.parameter("exec"), size=i64(size), flags=flags, times=f.parameter("times")
+    )
     return f.text(attributes)
 
 

@@ -105,9 +105,13 @@ class Sample:
         chunks = [self._streams_of[stream].take(self._streams[:, stream]) for stream in STREAMS]
         fits = self._cursors[:, Cursor.STEP] != 0
         return RecordedStreams(
-            tuple(self._numbers), self._waves, fits, tuple(chunks), self._groups,
-            self._size.instructions,
-        )  # fmt: skip
+            tuple(self._numbers),
+            self._waves,
+            fits=fits,
+            chunks=tuple(chunks),
+            launched=self._groups,
+            most=self._size.instructions,
+        )
 
     def end(self) -> None:
         """The launch is over, however it went."""

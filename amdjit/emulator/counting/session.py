@@ -136,7 +136,16 @@ class CountingSession:
         assert self._touched is not None
         lines = self._touched.count()
         streams = None if self._sample is None else self._sample.take()
-        return CountedLaunch(whole, kernel, geometry, waves, self._plan, counters, lines, streams)
+        return CountedLaunch(
+            whole,
+            kernel,
+            geometry=geometry,
+            waves=waves,
+            plan=self._plan,
+            counters=counters,
+            distinct_lines=lines,
+            streams=streams,
+        )
 
     def end(self) -> None:
         """The launch is over, however it went."""

@@ -29,10 +29,14 @@ class _Format:
 # gfx1201). FNUZ ("finite, no negative zero") has one
 # NaN where -0 would be, which also stands for infinity and overflow.
 _KINDS = {
-    "fp8": _Format(3, 7, 0x7E, 0x7F, 0x7F, 0xFF),
-    "bf8": _Format(2, 15, 0x7B, 0x7C, 0x7C, 0xFE),
-    "fp8_fnuz": _Format(3, 8, 0x7F, 0x80, 0x80, 0x80, unsigned=(0, 0x80)),
-    "bf8_fnuz": _Format(2, 16, 0x7F, 0x80, 0x80, 0x80, unsigned=(0, 0x80)),
+    "fp8": _Format(3, 7, finite=0x7E, overflow=0x7F, infinity=0x7F, nan=0xFF),
+    "bf8": _Format(2, 15, finite=0x7B, overflow=0x7C, infinity=0x7C, nan=0xFE),
+    "fp8_fnuz": _Format(
+        3, 8, finite=0x7F, overflow=0x80, infinity=0x80, nan=0x80, unsigned=(0, 0x80)
+    ),
+    "bf8_fnuz": _Format(
+        2, 16, finite=0x7F, overflow=0x80, infinity=0x80, nan=0x80, unsigned=(0, 0x80)
+    ),
 }
 
 

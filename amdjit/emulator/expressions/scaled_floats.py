@@ -51,15 +51,15 @@ class SmallFloat:
 
 
 SMALL_FLOATS: Mapping[str, SmallFloat] = {
-    "fp8": SmallFloat(8, 3, 7, 0x7E, 0x7F, 0x7F, 0x7F),
-    "bf8": SmallFloat(8, 2, 15, 0x7B, 0x7C, 0x7C, 0x7E),
-    "fp6": SmallFloat(6, 3, 1, 0x1F, 0x1F, 0x1F, 0x1F),
-    "bf6": SmallFloat(6, 2, 3, 0x1F, 0x1F, 0x1F, 0x1F),
-    "fp4": SmallFloat(4, 1, 1, 0x7, 0x7, 0x7, 0x7),
+    "fp8": SmallFloat(8, 3, bias=7, largest=0x7E, overflow=0x7F, infinity=0x7F, nan=0x7F),
+    "bf8": SmallFloat(8, 2, bias=15, largest=0x7B, overflow=0x7C, infinity=0x7C, nan=0x7E),
+    "fp6": SmallFloat(6, 3, bias=1, largest=0x1F, overflow=0x1F, infinity=0x1F, nan=0x1F),
+    "bf6": SmallFloat(6, 2, bias=3, largest=0x1F, overflow=0x1F, infinity=0x1F, nan=0x1F),
+    "fp4": SmallFloat(4, 1, bias=1, largest=0x7, overflow=0x7, infinity=0x7, nan=0x7),
 }
 # Formats that `narrow` makes without a scale: V_CVT_SR_F16_F32 and V_CVT_SR_BF16_F32.
-HALF = SmallFloat(16, 10, 15, 0x7BFF, 0x7C00, 0x7C00, 0x7E00)
-BRAIN = SmallFloat(16, 7, 127, 0x7F7F, 0x7F80, 0x7F80, 0x7FC0)
+HALF = SmallFloat(16, 10, bias=15, largest=0x7BFF, overflow=0x7C00, infinity=0x7C00, nan=0x7E00)
+BRAIN = SmallFloat(16, 7, bias=127, largest=0x7F7F, overflow=0x7F80, infinity=0x7F80, nan=0x7FC0)
 # The bits of the mantissas of wide formats.
 MANTISSAS: Mapping[str, int] = {"f32": 23, "f16": 10, "bf16": 7}
 # A wide NaN without its sign, and the place of the sign.

@@ -216,7 +216,14 @@ class Dispatcher:
             group = workspace.stopped_group()
             grid = workspace.grid() if plan.geometry.cooperative else ()
             raise fault_from_record(
-                record, function, plan.compiled, plan.geometry, self._memory, group, grid, calls
+                record,
+                function,
+                compiled=plan.compiled,
+                geometry=plan.geometry,
+                memory=self._memory,
+                group=group,
+                grid=grid,
+                calls=calls,
             )
         plan.give_back(workspace)
 

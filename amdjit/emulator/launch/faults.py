@@ -86,7 +86,7 @@ def fault_from_record(
     line = function.module.code_object.line_of(pc)
     text = function.module.instruction_at(pc, wave_size)
     message = f"{function.name}: {_message(kind, record, text, place, nearest)}"
-    message += _details(kind, function, compiled, group, grid, calls)
+    message += _details(kind, function, compiled=compiled, group=group, grid=grid, calls=calls)
     where = f"\n  at {shown_file(line[0])}:{line[1]}" if line else ""
     return KernelFault(
         _KINDS[kind],

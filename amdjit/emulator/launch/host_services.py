@@ -321,11 +321,11 @@ class HostCalls:
             self.assertion = Assertion(
                 failed[0],
                 failed["file"],
-                int(failed["line"]),
-                failed["text"],
-                (group[0], group[1], group[2]),
-                int(self.context[Context.WAVE]),
-                lane,
+                line=int(failed["line"]),
+                text=failed["text"],
+                group=(group[0], group[1], group[2]),
+                wave=int(self.context[Context.WAVE]),
+                lane=lane,
             )
 
     def _buffered(self) -> list[tuple[int, bytes]]:

@@ -143,14 +143,14 @@ def make_plan(
     return Plan(
         function.kernel,
         compiled,
-        geometry,
-        module.load_bias,
-        used,
-        short,
-        execs,
-        ids,
-        module.instruction_set,
-        module.code_object.printf_formats,
+        geometry=geometry,
+        load_bias=module.load_bias,
+        threads=used,
+        short=short,
+        execs=execs,
+        item_ids=ids,
+        instruction_set=module.instruction_set,
+        printf_formats=module.code_object.printf_formats,
     )
 
 

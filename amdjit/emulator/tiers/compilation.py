@@ -390,11 +390,11 @@ class KernelCompiler:
         return translate_wave(
             self._marked(wanted, graph),
             wanted.full_waves,
-            self._host.compiler.function_attributes,
-            _mode(kernel),
-            kernel.descriptor.wave_size,
-            wanted.instruments,
-            wanted.kind == "enterable",
+            attributes=self._host.compiler.function_attributes,
+            mode=_mode(kernel),
+            wave_size=kernel.descriptor.wave_size,
+            instruments=wanted.instruments,
+            enterable=wanted.kind == "enterable",
         )
 
     def _thread(self, wanted: _Wanted, graph: Graph) -> ThreadedProgram | None:
@@ -450,9 +450,9 @@ def _mode(kernel: Kernel) -> Mode:
     return default_mode(
         descriptor.float_round_mode_32,
         descriptor.float_round_mode_16_64,
-        descriptor.float_denorm_mode_32,
-        descriptor.float_denorm_mode_16_64,
-        descriptor.fp16_overflow,
-        bool(descriptor.dx10_clamp),
-        bool(descriptor.ieee_mode),
+        denormals_32=descriptor.float_denorm_mode_32,
+        denormals_16_64=descriptor.float_denorm_mode_16_64,
+        overflow=descriptor.fp16_overflow,
+        dx10_clamp=bool(descriptor.dx10_clamp),
+        ieee=bool(descriptor.ieee_mode),
     )

@@ -129,7 +129,15 @@ class _Translation:
         may_yield = longest is None and any(pause.yields for pause in pauses)
         sites = tuple(self._frame.sites.pcs)
         asks = calls_host(self._graph)
-        return WaveFunction(text, natives, sites, resumes, longest, may_yield, asks)
+        return WaveFunction(
+            text,
+            natives,
+            site_pcs=sites,
+            resume_pcs=resumes,
+            longest=longest,
+            may_yield=may_yield,
+            calls_host=asks,
+        )
 
     def _text(self, attributes: str, lines: list[str]) -> str:
         declarations = "\n".join(self._builder.declarations.values())

@@ -127,14 +127,14 @@ class _Threading:
         return ThreadedProgram(
             code,
             calls,
-            tuple(records.operations.values()),
-            tuple(records.sites.pcs),
-            (self._graph.entry, *resumes),
-            longest,
-            longest is None and any(pause.yields for pause in terminators.pauses),
-            calls_host(self._graph),
-            sum(len(self._graph.blocks[pc].instructions) for pc in order),
-            len(order),
+            operations=tuple(records.operations.values()),
+            site_pcs=tuple(records.sites.pcs),
+            resume_pcs=(self._graph.entry, *resumes),
+            longest=longest,
+            may_yield=longest is None and any(pause.yields for pause in terminators.pauses),
+            calls_host=calls_host(self._graph),
+            instructions=sum(len(self._graph.blocks[pc].instructions) for pc in order),
+            blocks=len(order),
         )
 
     def _block(self, block: Block, after: int) -> None:

@@ -102,7 +102,13 @@ class Frame(ModeState):
             return
         lanes = constant("i32", 1) if address[0] == "k" else self.access_bits()
         access = MemoryAccess(
-            kind, address[0], tuple(address[1]), size, lanes, tuple(values), element or size
+            kind,
+            address[0],
+            address=tuple(address[1]),
+            size=size,
+            lanes=lanes,
+            values=tuple(values),
+            element=element or size,
         )
         for instrument in self.instruments:
             instrument.accessed(self, instruction, access)

@@ -106,7 +106,9 @@ def pressure_view(inspection: KernelFacts, screen: Screen) -> list[str]:
         notes = _notes(inspection, group, highest, screen, highest.place != place)
         place = highest.place
         bar = screen.bar(len(highest.live_vgprs) * length / most, marks, length + 1)
-        rows.append(_pressure_row(inspection, group, highest, bar, notes, screen))
+        rows.append(
+            _pressure_row(inspection, group, highest=highest, bar=bar, notes=notes, screen=screen)
+        )
     return [*_peak(inspection, screen), *_legend(steps, screen), "", *rows]
 
 

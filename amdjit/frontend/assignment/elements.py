@@ -36,7 +36,7 @@ def store_item(
     (value, container), index = index_after(builder, (value, container), node)
     if may_act(container) or may_act(index):
         value, container, index = builder.in_order((value, container, index), node)
-    store_at(builder, node, container, index, value, place)
+    store_at(builder, node, container=container, index=index, value=value, place=place)
 
 
 def store_at(
@@ -52,7 +52,7 @@ def store_at(
     if isinstance(container, tree.Expression) and isinstance(container.type, Array):
         name = field_name(container, index)
         if name is not None and is_element(container):
-            store_field(builder, container, name, value, node, place)
+            store_field(builder, container, name=name, value=value, node=node, place=place)
             return
         if name is not None:
             part = field(builder, container, name, node)
@@ -62,7 +62,15 @@ def store_at(
             store_part(builder, item_of(builder, container, index, node), value, node, place)
             return
         _check_element(builder, container.type, index, node)
-        _store_element(builder, container, container.type, index, value, node, place)
+        _store_element(
+            builder,
+            container,
+            type=container.type,
+            index=index,
+            value=value,
+            node=node,
+            place=place,
+        )
         return
     if (
         isinstance(container, tree.Expression)
@@ -95,7 +103,7 @@ def _store_element(
 ) -> None:
     indices = element_indices(builder, array, type, index, node)
     if is_records(array):
-        store_element(builder, array, indices, value, node, place)
+        store_element(builder, array, indices=indices, value=value, node=node, place=place)
         return
     element = assign_to(builder, value, type.element, place)
     array, indices = through_view(array, indices)

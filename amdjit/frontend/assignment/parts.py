@@ -57,7 +57,7 @@ def store_part(
         element = assign_to(builder, item, kind.element, place)
         builder.emit(tree.Store(builder.span(node), target, indices, element))
 
-    over_axes(builder, target, kind, (), store, node)
+    over_axes(builder, target, kind=kind, indices=(), store=store, node=node)
 
 
 def over_axes(
@@ -80,8 +80,15 @@ def over_axes(
         extent = convert(builder, CompileTime(kind.shape[axis]), type, node)
     variable = builder.hidden_variable("element", type)
     with builder.collect() as body:
-        over_axes(builder, target, kind, (*indices, tree.Read(span, type, variable)), store, node)
-    builder.emit(tree.ForRange(span, variable, zero, extent, one, body))
+        over_axes(
+            builder,
+            target,
+            kind=kind,
+            indices=(*indices, tree.Read(span, type, variable)),
+            store=store,
+            node=node,
+        )
+    builder.emit(tree.ForRange(span, variable, start=zero, stop=extent, step=one, body=body))
 
 
 def _own_indices(
@@ -101,9 +108,18 @@ def _own_indices(
         reason = f"has {count(kind.ndim, 'dimension')}"
         if kind.shape is not None:
             reason = f"has the shape {kind.shape}"
-        return _refuse(builder, target.type, source, place, reason, _fitting(target.type))
+        return _refuse(
+            builder,
+            target.type,
+            value=source,
+            place=place,
+            reason=reason,
+            remedy=_fitting(target.type),
+        )
 
-    return Broadcast(builder, target, source, place, misfit, may_drop).own_indices()
+    return Broadcast(
+        builder, target, value=source, node=place, misfit=misfit, may_drop=may_drop
+    ).own_indices()
 
 
 def _fitting(target: Type) -> str:
@@ -125,7 +141,9 @@ def _element(builder: FunctionBuilder, source: Value, own: Indices, place: ast.e
 def _check_source(builder: FunctionBuilder, kind: Array, value: Value, place: ast.expr) -> None:
     if not isinstance(value, (CompileTime, tree.Expression)):
         remedy = "assign a number or an array, or the elements one by one"
-        raise _refuse(builder, kind, value, place, f"is {describe(value)}", remedy)
+        raise _refuse(
+            builder, kind, value=value, place=place, reason=f"is {describe(value)}", remedy=remedy
+        )
 
 
 def check_overlap(
@@ -140,7 +158,12 @@ def check_overlap(
     assert isinstance(part.type, Array)
     remedy = "write the loop in the order that you want, or copy to a local array first"
     raise _refuse(
-        builder, part.type, value, place, "may overlap the part that is assigned to", remedy
+        builder,
+        part.type,
+        value=value,
+        place=place,
+        reason="may overlap the part that is assigned to",
+        remedy=remedy,
     )
 
 

@@ -112,7 +112,7 @@ def _store_in_each(
     def store(indices: tuple[tree.Expression, ...]) -> None:
         _store_all(builder, element_view(builder, target, indices, node), source, node, place)
 
-    over_axes(builder, target, target.type, (), store, node)
+    over_axes(builder, target, kind=target.type, indices=(), store=store, node=node)
 
 
 def _is_array(value: Value) -> bool:
@@ -169,7 +169,7 @@ def _copy_array(
         value = assign_to(builder, loaded, element, place)
         builder.emit(tree.Store(span, target, indices, value))
 
-    over_axes(builder, target, target.type, (), copy, node)
+    over_axes(builder, target, kind=target.type, indices=(), store=copy, node=node)
 
 
 def _scalar_of(view: Value) -> Type:
@@ -191,7 +191,9 @@ def _pairs(
     type = target.type
     assert isinstance(type, Array)
     if type.shape is not None:
-        yield from _elements(builder, target, type.shape, source, node, place)
+        yield from _elements(
+            builder, target, shape=type.shape, source=source, node=node, place=place
+        )
     elif not isinstance(type.element, Record):
         yield target, (), source
     else:
@@ -260,7 +262,9 @@ def _elements(
         return
     for position in itertools.product(*map(range, shape)):
         indices = tuple(tree.Constant(builder.span(node), i32, index) for index in position)
-        item = _element(builder, source, position, indices, type, place)
+        item = _element(
+            builder, source, position=position, indices=indices, target=type, place=place
+        )
         if isinstance(type.element, Record):
             assert isinstance(node, ast.expr)
             inner = element_view(builder, target, indices, node)

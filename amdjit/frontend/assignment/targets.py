@@ -71,7 +71,7 @@ def _assign_field(
     """`a[i].x = value`."""
     (value,), owner = builder.evaluate_after((value,), target.value)
     if isinstance(owner, tree.Expression) and is_element(owner):
-        store_field(builder, owner, target.attr, value, target, place)
+        store_field(builder, owner, name=target.attr, value=value, node=target, place=place)
         return
     if isinstance(owner, TupleValue) and owner.structure is not None:
         raise builder.error(

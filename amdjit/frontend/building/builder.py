@@ -375,13 +375,13 @@ class FunctionBuilder:
         return Checkpoint(
             dict(self.names),
             dict(self.numbers),
-            len(self.statements),
-            len(self.returns),
-            len(self.loops),
-            len(self.failures),
-            self.abandoned,
-            len(self.launch_parameters.requests),
-            self.rounds,
+            statements=len(self.statements),
+            returns=len(self.returns),
+            loops=len(self.loops),
+            failures=len(self.failures),
+            abandoned=self.abandoned,
+            requests=len(self.launch_parameters.requests),
+            rounds=self.rounds,
         )
 
     def rewind(self, checkpoint: Checkpoint) -> None:

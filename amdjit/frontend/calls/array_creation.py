@@ -237,7 +237,7 @@ def _written(
     place = ast.copy_location(ast.Subscript(node, node, ast.Store()), node)
     for indices, value in zip(itertools.product(*map(range, shape)), values, strict=True):
         index = TupleValue(tuple(CompileTime(i) for i in indices))
-        store_at(builder, place, made, index, value, node)
+        store_at(builder, place, container=made, index=index, value=value, place=node)
     return made
 
 

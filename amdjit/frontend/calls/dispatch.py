@@ -294,7 +294,9 @@ def _call_of_numbers(
     arguments = with_own_types(builder, callee, arguments, node)
     if callee in builtins and callee not in FUNCTIONS:
         result = call_declared(builder, builtins[callee], arguments, node)
-        result = rounded_without_width(builder, callee, arguments, result, call_declared, node)
+        result = rounded_without_width(
+            builder, callee, arguments=arguments, result=result, call=call_declared, node=node
+        )
         return without_width(
             builder,
             builtins[callee],
@@ -361,7 +363,9 @@ def call_declared(
     made = one_call(arguments)
     if isinstance(callee, DeviceFunction) and not is_library(callee.function):
         return made
-    return as_wide_as_needed(builder, callee, arguments, made, one_call, node)
+    return as_wide_as_needed(
+        builder, callee, arguments=arguments, result=made, call=one_call, node=node
+    )
 
 
 def _on_host(

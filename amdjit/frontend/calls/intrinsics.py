@@ -49,7 +49,16 @@ def call_intrinsic(
         if parameter.immediate is not None:
             operands.append(_immediate(builder, intrinsic, parameter, value, place))
         else:
-            operands.append(_operand(builder, intrinsic, parameter, value, variables, place))
+            operands.append(
+                _operand(
+                    builder,
+                    intrinsic,
+                    parameter=parameter,
+                    value=value,
+                    variables=variables,
+                    node=place,
+                )
+            )
     result = _substitute(intrinsic.result, variables)
     return tree.CallIntrinsic(builder.span(node), result, intrinsic, tuple(operands))
 
@@ -222,7 +231,9 @@ def _operand(
     if isinstance(expected, PointerPattern):
         if isinstance(value, tree.Expression) and _matches_pointer(value.type, expected, variables):
             return value
-        raise _mismatch(builder, intrinsic, parameter, expected, value, node)
+        raise _mismatch(
+            builder, intrinsic, parameter=parameter, expected=expected, value=value, node=node
+        )
     target = _substitute(expected, variables)
     if number_fits(builder, value, target):
         return convert(builder, value, target, node)
@@ -233,11 +244,15 @@ def _operand(
             or not value.is_number
             or not _literal_ok(value.value, scalar)
         ):
-            raise _mismatch(builder, intrinsic, parameter, target, value, node)
+            raise _mismatch(
+                builder, intrinsic, parameter=parameter, expected=target, value=value, node=node
+            )
         return convert(builder, value, target, node)
     if isinstance(value, tree.Expression) and _converts(value.type, expected, target):
         return convert(builder, value, target, node)
-    raise _mismatch(builder, intrinsic, parameter, target, value, node)
+    raise _mismatch(
+        builder, intrinsic, parameter=parameter, expected=target, value=value, node=node
+    )
 
 
 def _converts(source: Type, expected: Type, target: Type) -> bool:
@@ -319,7 +334,9 @@ def _resolve_variables(
                 if isinstance(parameter.type, PointerPattern)
                 else found.get(variable, variable)
             )
-            raise _mismatch(builder, intrinsic, parameter, expected, value, place)
+            raise _mismatch(
+                builder, intrinsic, parameter=parameter, expected=expected, value=value, node=place
+            )
         found[variable] = chosen
         if isinstance(parameter.type, PointerPattern):
             fixed.add(variable)
@@ -328,7 +345,14 @@ def _resolve_variables(
         if variable is not None and variable not in found:
             chosen = _constraint_for_literal(builder, variable, sample_of(builder, value))
             if chosen is None:
-                raise _mismatch(builder, intrinsic, parameter, variable, value, place)
+                raise _mismatch(
+                    builder,
+                    intrinsic,
+                    parameter=parameter,
+                    expected=variable,
+                    value=value,
+                    node=place,
+                )
             found[variable] = chosen
     return found
 

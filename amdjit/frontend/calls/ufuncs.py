@@ -74,7 +74,7 @@ def call_ufunc(
         value if value in outputs else builder.hold(value, "operand", node) for value in given
     )
     loop = _loop(builder, ufunc, inputs, outputs, node)
-    call = _Call(ufunc, inputs, outputs, loop, compute, node)
+    call = _Call(ufunc, inputs, outputs=outputs, loop=loop, compute=compute, node=node)
     if outputs:
         return _fill(builder, call)
     if any(map(is_array, inputs)):
@@ -224,7 +224,7 @@ def _fill(builder: FunctionBuilder, call: _Call) -> Value:
         for output, part in zip(call.outputs, held, strict=True):
             _store(builder, output, indices, part, call)
 
-    over_axes(builder, first, first.type, (), one, node)
+    over_axes(builder, first, kind=first.type, indices=(), store=one, node=node)
     return first if len(call.outputs) == 1 else TupleValue(call.outputs)
 
 
@@ -238,7 +238,7 @@ def _store(
     """Store a result. Loops are chosen by the outputs' types, so that all results convert."""
     node = call.node
     if is_records(output):
-        store_element(builder, output, indices, value, node, node)
+        store_element(builder, output, indices=indices, value=value, node=node, place=node)
         return
     assert isinstance(output.type, Array)
     to_type = assign_to if call.loop is None else convert

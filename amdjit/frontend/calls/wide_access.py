@@ -78,7 +78,15 @@ def _load(
     if kind.layout is Layout.STRIDED:
         return _gather(builder, array, indices, vector, node)
     check = index_check(builder, array, indices, node, width)
-    return tree.Load(builder.span(node), vector, array, indices, width, alignment, check=check)
+    return tree.Load(
+        builder.span(node),
+        vector,
+        array=array,
+        indices=indices,
+        width=width,
+        alignment=alignment,
+        check=check,
+    )
 
 
 def _store(
@@ -113,7 +121,13 @@ def _store(
         check = index_check(builder, array, indices, node, vector.length)
         builder.emit(
             tree.Store(
-                builder.span(node), array, indices, value, vector.length, alignment, check=check
+                builder.span(node),
+                array,
+                indices=indices,
+                value=value,
+                width=vector.length,
+                alignment=alignment,
+                check=check,
             )
         )
     return CompileTime(None)

@@ -54,7 +54,7 @@ def compare(
 ) -> Value:
     """Type one comparison."""
     if kind in (ast.In, ast.NotIn):
-        return contains(builder, kind, left, right, node, compare)
+        return contains(builder, kind, left=left, right=right, node=node, compare=compare)
     kind, left, right = _members(kind, left, right)
     if kind in _IDENTITY:
         return _identity(builder, kind, left, right, node)

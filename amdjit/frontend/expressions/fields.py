@@ -70,14 +70,19 @@ def element_view(
     type = Array(
         record,
         0,
-        Layout.CONTIGUOUS,
-        whole.address_space,
-        None,
-        whole.offset_bits,
+        layout=Layout.CONTIGUOUS,
+        address_space=whole.address_space,
+        shape=None,
+        offset_bits=whole.offset_bits,
         packing=_packing(whole, record, 0),
     )
     return RecordView(
-        builder.span(node), type, array, indices, 0, index_check(builder, array, indices, node)
+        builder.span(node),
+        type,
+        array=array,
+        indices=indices,
+        offset=0,
+        check=index_check(builder, array, indices, node),
     )
 
 
@@ -136,10 +141,10 @@ def _field_view(
         type = Array(
             part.type,
             len(part.shape),
-            Layout.CONTIGUOUS,
-            array.address_space,
-            part.shape,
-            array.offset_bits,
+            layout=Layout.CONTIGUOUS,
+            address_space=array.address_space,
+            shape=part.shape,
+            offset_bits=array.offset_bits,
             packing=packing,
         )
     else:

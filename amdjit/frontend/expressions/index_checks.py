@@ -56,12 +56,12 @@ def _index_site(
     site = FaultSite(
         "index",
         Text(tuple(text)),
-        source.text.file,
-        node.lineno,
-        name,
-        source.is_library,
-        len(index),
-        wrapped,
+        file=source.text.file,
+        line=node.lineno,
+        array=name,
+        is_library=source.is_library,
+        indices=len(index),
+        is_wrapped=wrapped,
     )
     return builder.session.reports.add_fault(site)
 

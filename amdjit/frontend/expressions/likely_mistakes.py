@@ -70,7 +70,12 @@ def check_precedence(builder: FunctionBuilder, node: ast.Compare) -> None:
         symbol, remedy = precedence_remedy(node, middle)
         title = f"`{symbol}` binds tighter than the comparisons beside it"
         label = f"compared with `{ast.unparse(middle)}`"
-        _add(builder, Finding("precedence", span, title, label, remedy, CompileWarning))
+        _add(
+            builder,
+            Finding(
+                "precedence", span, title=title, label=label, help=remedy, category=CompileWarning
+            ),
+        )
 
 
 def _is_zero(value: Value) -> bool:
@@ -99,7 +104,10 @@ def _warn(builder: FunctionBuilder, value: tree.Expression, node: ast.AST, title
         f"{value.type.maximum if isinstance(value.type, Scalar) else ''} there"
     )
     span = builder.span(node)
-    _add(builder, Finding("unsigned", span, title, label, remedy, CompileWarning))
+    _add(
+        builder,
+        Finding("unsigned", span, title=title, label=label, help=remedy, category=CompileWarning),
+    )
 
 
 def _add(builder: FunctionBuilder, found: Finding) -> None:

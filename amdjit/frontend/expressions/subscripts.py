@@ -112,7 +112,7 @@ def _array_item(
     items = builder.in_order(whole_index(builder, index, type, node), node)
     places = _axis_places(node, type.ndim)
     dropped = {
-        axis: _element_index(builder, held, type, axis, item, place)
+        axis: _element_index(builder, held, type=type, axis=axis, index=item, node=place)
         for axis, (item, place) in enumerate(zip(items, places, strict=True))
         if not is_partial(item, 1)
     }

@@ -105,7 +105,12 @@ def view_of(
     steps = tuple(part.step for part in parts)
     type = _view_type(array.type, parts)
     return tree.View(
-        builder.span(node), type, array, tuple(part.start for part in parts), extents, steps
+        builder.span(node),
+        type,
+        array=array,
+        starts=tuple(part.start for part in parts),
+        extents=extents,
+        steps=steps,
     )
 
 

@@ -102,7 +102,9 @@ def range_sequence(builder: FunctionBuilder, bounds: Bounds, node: ast.expr) -> 
     counted = bounds.counted(type)
     start = _held(builder, convert(builder, bounds.start, counted, node), node)
     stop = _held(builder, convert(builder, bounds.stop, counted, node), node)
-    length, step = _length(builder, start, stop, bounds.step, unsigned, node)
+    length, step = _length(
+        builder, start, stop=stop, step=bounds.step, unsigned=unsigned, node=node
+    )
 
     def item(number: tree.Expression) -> Value:
         distance = _binary(builder, BinaryOperator.MULTIPLY, number, step, node)

@@ -96,7 +96,7 @@ def merged_name(
     if target is None:
         return _chosen_object(builder, name, exits, values, node)
     shared = [] if in_new else bindings
-    variable = _variable_of(builder, name, shared, values, target, node)
+    variable = _variable_of(builder, name, bindings=shared, values=values, target=target, node=node)
     for way, binding, value in zip(exits, bindings, values, strict=True):
         if binding is not variable:
             _assign_at(builder, way, variable, value)
@@ -210,12 +210,12 @@ def join_types(
     for other in typed[1:]:
         joined = _join(builder, result, other)
         if joined is None:
-            raise _unlike(builder, kind, name, result, other, node)
+            raise _unlike(builder, kind, name=name, left=result, right=other, node=node)
         result = joined
     for value in weak:
         with_literal = _join_literal(builder, result, sample_of(builder, value))
         if with_literal is None:
-            raise _unlike(builder, kind, name, result, describe(value), node)
+            raise _unlike(builder, kind, name=name, left=result, right=describe(value), node=node)
         result = with_literal
     return result
 

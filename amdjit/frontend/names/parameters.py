@@ -81,7 +81,13 @@ def bind_arguments(
         is_atomic = (place[0], place[-1]) == ("amdjit", "atomic")
         hint = element_remedy(node) if is_atomic else ""
         given = match_arguments(
-            builder, function.__name__, signature, positional, keywords, node, hint
+            builder,
+            function.__name__,
+            signature=signature,
+            positional=positional,
+            keywords=keywords,
+            node=node,
+            hint=hint,
         )
         defaults = {name: parameter.default for name, parameter in signature.parameters.items()}
     return {
@@ -283,7 +289,7 @@ def _parameter_binding(
         and not isinstance(value, (FunctionValue, TupleValue, Method))
     ):
         type = annotated_type(builder, target, name, argument)
-        return _typed_parameter(builder, name, value, type, argument, made)
+        return _typed_parameter(builder, name, value=value, type=type, argument=argument, made=made)
     return _untyped_parameter(builder, name, value, argument, made)
 
 

@@ -94,10 +94,10 @@ def _warn(builder: FunctionBuilder, name: str, node: ast.AST) -> None:
     found = Finding(
         "unassigned",
         builder.span(node),
-        f"`{name}` may be read before it is assigned",
-        "is 0 then",
-        f"assign it on every path, `{name} = 0` at first, or check with `debug=True`",
-        CompileWarning,
+        title=f"`{name}` may be read before it is assigned",
+        label="is 0 then",
+        help=f"assign it on every path, `{name} = 0` at first, or check with `debug=True`",
+        category=CompileWarning,
     )
     builder.session.findings.setdefault((found.name, found.span.file, found.span.line), found)
 

@@ -195,7 +195,9 @@ def _with_strides(
     )
     if target.shape is not None:
         extents = tuple(tree.Constant(span, index, extent) for extent in target.shape)
-    return tree.View(span, target, held, zeros, extents, (1,) * target.ndim)
+    return tree.View(
+        span, target, array=held, starts=zeros, extents=extents, steps=(1,) * target.ndim
+    )
 
 
 def widen(builder: FunctionBuilder, value: Value, target: Type, node: ast.AST) -> tree.Expression:

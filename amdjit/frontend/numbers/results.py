@@ -275,7 +275,9 @@ def rounded(
     if not isinstance(value, tree.Expression) or not isinstance(value.type, Scalar):
         return None
     if len(arguments.positional) == 2:
-        return _to_digits(builder, value, value.type, arguments, call, node)
+        return _to_digits(
+            builder, value, type=value.type, arguments=arguments, call=call, node=node
+        )
     if callee is not round:
         return _to_float(builder, callee, value, call, node)
     if value.type.is_float:

@@ -80,12 +80,12 @@ def _found(made: tree.Node, narrow: Type, to: Type) -> Finding:
     return Finding(
         "narrow",
         made.span,
-        f"this {what} is computed in {narrow} and then converted to {to}",
-        f"wraps around beyond {narrow}",
-        f"convert an operand, `{to}(a) {made.operator.value} b`, or write `{to}(a "
+        title=f"this {what} is computed in {narrow} and then converted to {to}",
+        label=f"wraps around beyond {narrow}",
+        help=f"convert an operand, `{to}(a) {made.operator.value} b`, or write `{to}(a "
         f"{made.operator.value} b)` "
         "if this is intended",
-        CompileWarning,
+        category=CompileWarning,
     )
 
 
@@ -127,9 +127,9 @@ def note_narrow_call(
     found = Finding(
         "narrow",
         span,
-        f"`{name}` is computed in {type} and then converted to {wide}",
-        f"has no form for {wide}",
-        f"write `{type}(...)` around the argument or the result if this is intended",
-        CompileWarning,
+        title=f"`{name}` is computed in {type} and then converted to {wide}",
+        label=f"has no form for {wide}",
+        help=f"write `{type}(...)` around the argument or the result if this is intended",
+        category=CompileWarning,
     )
     builder.session.findings.setdefault((found.name, span.file, span.line), found)

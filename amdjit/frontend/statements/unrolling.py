@@ -156,11 +156,11 @@ def _once(
     return tree.ForRange(
         builder.span(node),
         builder.hidden_variable("once", i32),
-        zero,
-        one,
-        one,
-        body,
-        otherwise,
+        start=zero,
+        stop=one,
+        step=one,
+        body=body,
+        otherwise=otherwise,
     )
 
 

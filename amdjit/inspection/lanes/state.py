@@ -74,11 +74,11 @@ class State:
         return State(
             self.exec,
             dict(self.vectors),
-            dict(self.pairs),
-            dict(self.scalars),
-            dict(self.masks),
-            dict(self.carries),
-            self.wide_masks,
+            pairs=dict(self.pairs),
+            scalars=dict(self.scalars),
+            masks=dict(self.masks),
+            carries=dict(self.carries),
+            wide_masks=self.wide_masks,
         )
 
     def vector(self, number: int) -> Value | None:

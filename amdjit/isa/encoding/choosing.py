@@ -123,7 +123,9 @@ def _instruction(
     operands, modifiers = _with_halves(row, operands, modifiers)
     wanted = {name: int(given[name]) for name in given.keys() - _MODIFIERS}
     wanted |= _positional(row, rest)
-    draft = Instruction(0, 0, row.opcode, operands, {}, modifiers)
+    draft = Instruction(
+        0, 0, opcode=row.opcode, operands=operands, immediates={}, modifiers=modifiers
+    )
     draft = replace(draft, immediates=_implied_immediates(row, operands))
     immediates = immediates_in(draft, wave_size) | draft.immediates
     unknown = wanted.keys() - immediates.keys()

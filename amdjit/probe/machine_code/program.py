@@ -228,7 +228,15 @@ class Program:
         """
         end = self.sets.end_of_program.to_bytes(4, "little")
         facts = KernelFacts(
-            name, self.wave_size, vgprs, agprs, 96, lds, self.scratch, mode, max_group_size
+            name,
+            self.wave_size,
+            vgprs=vgprs,
+            agprs=agprs,
+            sgprs=96,
+            lds=lds,
+            scratch=self.scratch,
+            mode=mode,
+            max_group_size=max_group_size,
         )
         return make_code_object(self.target, facts, self.code() + end)
 

@@ -120,4 +120,11 @@ def median_of(
     expected: float | None = None,
 ) -> Measurement:
     """Return a measurement with these samples."""
-    return Measurement(name, statistics.median(samples), unit, tuple(samples), parameter, expected)
+    return Measurement(
+        name,
+        statistics.median(samples),
+        unit=unit,
+        samples=tuple(samples),
+        parameter=parameter,
+        expected=expected,
+    )

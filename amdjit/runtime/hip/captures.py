@@ -104,10 +104,10 @@ class HipCaptures(HipCalls):
         return HipGraph(
             self,
             native.value or 0,
-            capture.launches,
-            capture.sizes,
-            capture.host_calls,
-            capture.kept,
+            launches=capture.launches,
+            sizes=capture.sizes,
+            host_calls=capture.host_calls,
+            kept=capture.kept,
         )
 
     def discard_capture(self, stream: Any) -> None:

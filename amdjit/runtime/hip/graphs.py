@@ -120,10 +120,10 @@ class HipGraph:
                 HipNode(
                     native,
                     _KINDS[kind.value] if kind.value < len(_KINDS) else f"kind {kind.value}",
-                    "" if launch is None else launch.function.name,
-                    sizes.get(native, 0),
-                    tuple(sorted(position[other] for other in edges[native])),
-                    launch,
+                    name="" if launch is None else launch.function.name,
+                    nbytes=sizes.get(native, 0),
+                    dependencies=tuple(sorted(position[other] for other in edges[native])),
+                    launch=launch,
                 )
             )
         return tuple(nodes)

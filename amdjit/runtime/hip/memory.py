@@ -78,7 +78,7 @@ class HipMemory(HipCalls):
     ) -> None:
         """Copy contiguous host bytes to the device, and wait for it if asked to."""
         kind = self.hip.hipMemcpyKind.hipMemcpyHostToDevice
-        self._copy(address, source, source.nbytes, kind, stream, wait)
+        self._copy(address, source, nbytes=source.nbytes, kind=kind, stream=stream, wait=wait)
 
     def copy_to_host(
         self, destination: memoryview, address: int, stream: Any = None, wait: bool = True
@@ -87,7 +87,9 @@ class HipMemory(HipCalls):
         if destination.readonly:
             raise ValueError("the destination of a copy to the host is read-only")
         kind = self.hip.hipMemcpyKind.hipMemcpyDeviceToHost
-        self._copy(destination, address, destination.nbytes, kind, stream, wait)
+        self._copy(
+            destination, address, nbytes=destination.nbytes, kind=kind, stream=stream, wait=wait
+        )
         if wait or stream is None:
             self.pending.tell_stream(stream)
 

@@ -33,12 +33,14 @@ def cdna_reference(
         if order != "instruction":
             raise ValueError(f"order {order!r}: no fragments use {instruction.name}")
         scaled = _scales(instruction, left, right, scales)
-        return product(instruction, left, right, added, None, scaled, clamp=clamp)
+        return product(instruction, left, b=right, c=added, places=None, scales=scaled, clamp=clamp)
     k = cdna_order(instruction, order, left.shape[1])
     if places is None:
-        return product(instruction, left[:, k], right[k], added, None, None, clamp=clamp)
+        return product(
+            instruction, left[:, k], b=right[k], c=added, places=None, scales=None, clamp=clamp
+        )
     rows = index_rows(places)[:, k]
-    return product(instruction, left[:, k], right, added, rows, None, clamp=clamp)
+    return product(instruction, left[:, k], b=right, c=added, places=rows, scales=None, clamp=clamp)
 
 
 def _scales(

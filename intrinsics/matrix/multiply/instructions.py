@@ -131,9 +131,16 @@ def _choose(
     first = [getattr(type, "constraints", (type,))[0] for type in types[:3]]
     a_signed, b_signed = _is_signed("a", given[0], signed[0]), _is_signed("b", given[1], signed[1])
     return _Chosen(
-        builtin, first[0], first[1], first[2], given[2], a_signed, b_signed,
-        _shift(instruction, key), instruction.layout("c").is_spread,
-    )  # fmt: skip
+        builtin,
+        first[0],
+        b=first[1],
+        c=first[2],
+        result=given[2],
+        a_signed=a_signed,
+        b_signed=b_signed,
+        shift=_shift(instruction, key),
+        is_spread=instruction.layout("c").is_spread,
+    )
 
 
 def _of_target(compilation: Compilation, name: str) -> MatrixInstruction:

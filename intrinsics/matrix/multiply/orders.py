@@ -59,9 +59,17 @@ def _cdna_block_order(instruction: MfmaInstruction, wide_k: bool) -> Array:
     several = max(1, 128 // (layout.bits * layout.elements)) if wide_k else 1
     use = Use.SPARSE_A if instruction.is_sparse else Use.MATRIX_A
     blocks = FragmentKind(
-        use, instruction.m, instruction.n, several * instruction.k, types[instruction.a],
-        DataLayout.ROW_MAJOR, 64, None, wide_k, Generation(instruction.target),
-    ).blocks  # fmt: skip
+        use,
+        instruction.m,
+        n=instruction.n,
+        k=several * instruction.k,
+        dtype=types[instruction.a],
+        layout=DataLayout.ROW_MAJOR,
+        wave_size=64,
+        turns=None,
+        wide_k=wide_k,
+        generation=Generation(instruction.target),
+    ).blocks
     held = blocks.held * blocks.per_instruction
     if held != several * layout.elements or (wide_k and instruction.is_sparse):
         raise ValueError(f"no fragments with {order_name(wide_k)} use {instruction.name}")
@@ -86,9 +94,17 @@ def _block_order(instruction: MatrixInstruction, wide_k: bool) -> Array:
         raise ValueError(f"no fragments with wide_k use {instruction.name}: give order='fragment'")
     use = Use.SPARSE_A if instruction.is_sparse else Use.MATRIX_A
     kind = FragmentKind(
-        use, 16, 16, instruction.k, _ELEMENTS[instruction.a], DataLayout.ROW_MAJOR,
-        instruction.wave_size, None, wide_k, instruction.generation
-    )  # fmt: skip
+        use,
+        16,
+        n=16,
+        k=instruction.k,
+        dtype=_ELEMENTS[instruction.a],
+        layout=DataLayout.ROW_MAJOR,
+        wave_size=instruction.wave_size,
+        turns=None,
+        wide_k=wide_k,
+        generation=instruction.generation,
+    )
     layout = instruction.layout("a")
     lane, element = np.meshgrid(
         np.arange(0, layout.lanes, 16), np.arange(layout.elements), indexing="ij"

@@ -47,9 +47,20 @@ def reference(
     if target in CDNA:
         _check_cdna(name, target, a_signed and b_signed, fp16_ovfl)
         found = None if index is None else _places(index)
-        return cdna_reference(name, str(target), a, b, c, found, clamp, order, formats, scales)
+        return cdna_reference(
+            name,
+            str(target),
+            a=a,
+            b=b,
+            c=c,
+            places=found,
+            clamp=clamp,
+            order=order,
+            formats=formats,
+            scales=scales,
+        )
     instruction, left, right, added, places = operands(
-        name, a, b, c, index, a_signed, b_signed, target
+        name, a, b=b, c=c, index=index, a_signed=a_signed, b_signed=b_signed, target=target
     )
     k = k_order(instruction, order, left.shape[1])
     if places is None:

@@ -174,7 +174,14 @@ def blocks_of(
     is_narrow = isinstance(dtype, Nibble) or memory.bits == 8
     per_block = 2 if wide_k and is_narrow else 1
     if generation is Generation.GFX11:
-        return _repeated(use, extents, is_nibble, memory, wave_size, per_block)
+        return _repeated(
+            use,
+            extents,
+            is_nibble=is_nibble,
+            memory=memory,
+            wave_size=wave_size,
+            per_block=per_block,
+        )
     # SWMMAC of 4-bit elements comes with k of 32 as well: one block, and not two.
     per_instruction = (1 if is_nibble and k % 64 else 2) if is_sparse else 1
     instruction_depth = _instruction_depth(use, k, is_nibble)

@@ -98,12 +98,23 @@ class FragmentKind:
         dtype = self.dtype if self.like is None else self.like
         if self.generation.is_cdna:
             found = cdna_blocks(
-                self.use, extents, self.k, dtype, cdna_side(self.m, self.n, dtype), self.wide_k,
-                self.generation,
-            )  # fmt: skip
+                self.use,
+                extents,
+                k=self.k,
+                dtype=dtype,
+                side=cdna_side(self.m, self.n, dtype),
+                wide_k=self.wide_k,
+                generation=self.generation,
+            )
         else:
             found = blocks_of(
-                self.use, extents, self.k, dtype, self.wave_size, self.wide_k, self.generation
+                self.use,
+                extents,
+                k=self.k,
+                dtype=dtype,
+                wave_size=self.wave_size,
+                wide_k=self.wide_k,
+                generation=self.generation,
             )
         if self.like is None:
             return found
@@ -160,13 +171,24 @@ def fragment_kind(
             "write matrix.row_major or matrix.col_major after the type",
         )
     _check_elements(use, m, n, k, dtype)
-    _check_sparse(use, m, n, k, dtype, generation, compilation.target.name)
+    _check_sparse(
+        use, m, n=n, k=k, dtype=dtype, generation=generation, target=compilation.target.name
+    )
     if use is Use.ACCUMULATOR:
         dtype = stored_type(dtype)
     _check_wide_k(use, wide_k)
     turns = turns_of(compilation, schedule)
     return FragmentKind(
-        use, m, n, k, dtype, layout, compilation.wave_size, turns, wide_k, generation
+        use,
+        m,
+        n=n,
+        k=k,
+        dtype=dtype,
+        layout=layout,
+        wave_size=compilation.wave_size,
+        turns=turns,
+        wide_k=wide_k,
+        generation=generation,
     )
 
 

@@ -88,7 +88,15 @@ def access_of(
     alignment = _alignment(kind.blocks, array, ld if has_place else index)
     is_in_lds = array.address_space is AddressSpace.LDS
     is_turned = kind.blocks.is_nibble and not is_wide
-    return Access(is_wide, two_axes, has_place, alignment, is_in_lds, _edge(array, clip), is_turned)
+    return Access(
+        is_wide,
+        two_axes,
+        has_place=has_place,
+        alignment=alignment,
+        is_in_lds=is_in_lds,
+        edge=_edge(array, clip),
+        is_turned=is_turned,
+    )
 
 
 def _edge(array: Array, clip: Any) -> Edge:

@@ -44,7 +44,12 @@ def square_of(compilation: Compilation, blocks: Blocks) -> Square:
     )
     held = {4: u16, 8: u32, 16: vector(u32, 2)}[size]
     return Square(
-        size, blocks.held // size, swaps, vector(u8, size // 2), held, -(-blocks.held // 8)
+        size,
+        blocks.held // size,
+        swaps=swaps,
+        read=vector(u8, size // 2),
+        held=held,
+        words=-(-blocks.held // 8),
     )
 
 

@@ -97,11 +97,11 @@ def _register_file(compilation: Compilation, kind: FragmentKind) -> FragmentKind
     return FragmentKind(
         Use.MATRIX_B,
         16,
-        16 * kind.share.blocks,
-        kind.blocks.depth,
-        kind.dtype,
-        DataLayout.COL_MAJOR,
-        kind.wave_size,
+        n=16 * kind.share.blocks,
+        k=kind.blocks.depth,
+        dtype=kind.dtype,
+        layout=DataLayout.COL_MAJOR,
+        wave_size=kind.wave_size,
         generation=Generation.GFX12 if is_divided else kind.generation,
     )
 
@@ -116,11 +116,11 @@ def _divided_file(kind: FragmentKind) -> FragmentKind:
     return FragmentKind(
         Use.MATRIX_B,
         16,
-        16 * (1 if is_short else elements // held),
-        4 * (elements if is_short else held),
-        kind.dtype,
-        DataLayout.COL_MAJOR,
-        kind.wave_size,
+        n=16 * (1 if is_short else elements // held),
+        k=4 * (elements if is_short else held),
+        dtype=kind.dtype,
+        layout=DataLayout.COL_MAJOR,
+        wave_size=kind.wave_size,
         generation=kind.generation if is_short else Generation.GFX12,
     )
 
@@ -229,7 +229,16 @@ def plan(kind: FragmentKind, wanted: FragmentKind, is_transposed: bool) -> Trans
         if is_turned
         else (across // wanted.blocks.side, along // wanted.blocks.depth)
     )
-    return Transform(wanted, swaps, is_turned, tiles, source, target, words, copies)
+    return Transform(
+        wanted,
+        swaps,
+        is_turned=is_turned,
+        tiles=tiles,
+        source=source,
+        target=target,
+        words=words,
+        copies=copies,
+    )
 
 
 @device_function

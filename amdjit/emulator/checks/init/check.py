@@ -42,7 +42,12 @@ class InitCheck(Check):
     def begin(self, facts: LaunchFacts, threads: int, residents: int) -> int:
         """Make the shadows of memory and registers."""
         self._shadows = launch_shadows(
-            facts.memory, facts.function, facts.compiled, facts.geometry, threads, residents
+            facts.memory,
+            facts.function,
+            compiled=facts.compiled,
+            geometry=facts.geometry,
+            threads=threads,
+            residents=residents,
         )
         return int(self._shadows.fields.ctypes.data)
 

@@ -41,7 +41,7 @@ class AlignmentInstrument(Instrument):
             lane = first_lane(b, bad)
             place = b.resize(b.extract(address, lane), 64)
             kind = MemoryKind.MISALIGNED_LDS
-            report(frame, instruction, kind, lane, place, access.element)
+            report(frame, instruction, kind=kind, lane=lane, address=place, size=access.element)
 
 
 # The kinds of rows that the memory check leaves in the reports, in addition to those of faults.

@@ -21,7 +21,14 @@ _NULL_END = 1 << 16
 
 def memory_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
     """Return the report of a wrong access."""
-    return report_of("memory", _finding(row, facts), row, facts, row.address, row[Report.SIZE])
+    return report_of(
+        "memory",
+        _finding(row, facts),
+        row=row,
+        facts=facts,
+        address=row.address,
+        nbytes=row[Report.SIZE],
+    )
 
 
 def _finding(row: Row, facts: LaunchFacts) -> Finding:

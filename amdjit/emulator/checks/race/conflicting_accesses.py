@@ -82,7 +82,7 @@ def _look_at(
             _describe(f, tag, other)
             kind = _kind(f, theirs, verdict, tag)
             address, size = f.parameter("address"), f.parameter("size")
-            report_race(f, kind, f.parameter("lane"), address, size, other)
+            report_race(f, kind, lane=f.parameter("lane"), address=address, size=size, other=other)
 
 
 def _kind(f: NativeFunction, theirs: AccessKind, verdict: Value, tag: Value) -> Value:
@@ -252,7 +252,14 @@ def global_text(kind: AccessKind, by_lane: bool, attributes: str) -> str:
             shadow = f.load("ptr", f.offset(cache, 16), 8)
             with f.if_(f.compare("ne", shadow, NULL)):
                 plane = f.load("i64", f.offset(cache, 24), 8)
-                _process(f, kind, by_lane, row, here, (start, shadow, plane, i64(0)))
+                _process(
+                    f,
+                    kind,
+                    by_lane=by_lane,
+                    row=row,
+                    lanes=here,
+                    memory=(start, shadow, plane, i64(0)),
+                )
             each.again(left=f.and_(each.left, f.not_(here)))
         lane = f.resize(f.intrinsic("cttz", each.left, flags=[constant("i1", 1)]), 64)
         found = f.call("aj_race_find", "i32", [race, cache, f.extract(wide, lane)])
@@ -313,6 +320,6 @@ def lds_text(kind: AccessKind, by_lane: bool, attributes: str) -> str:
     with f.if_(f.compare("ne", lanes, i32(0))):
         shadow = get(f, group_of(f, row), Group.LDS_SHADOW, "ptr")
         memory = (i64(0), shadow, get(f, race, Race.LDS_PLANE), f.context(Context.LDS))
-        _process(f, kind, by_lane, row, lanes, memory)
+        _process(f, kind, by_lane=by_lane, row=row, lanes=lanes, memory=memory)
     f.give()
     return f.text(attributes)

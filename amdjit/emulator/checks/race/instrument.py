@@ -135,7 +135,15 @@ class RaceInstrument(Instrument):
             return
         addresses = lane_addresses(frame.builder, access)
         lds = access.space == "l"
-        self._call(frame, instruction, access, addresses, lds, access.lanes, values)
+        self._call(
+            frame,
+            instruction,
+            access=access,
+            addresses=addresses,
+            lds=lds,
+            lanes=access.lanes,
+            values=values,
+        )
 
     def _flat(
         self, frame: Frame, instruction: Instruction, access: MemoryAccess, values: Value
@@ -145,9 +153,19 @@ class RaceInstrument(Instrument):
         shared = lanes_in(b, wide, SHARED_APERTURE_HIGH)
         private = lanes_in(b, wide, PRIVATE_APERTURE_HIGH)
         rest = b.and_(access.lanes, b.not_(b.or_(shared, private)))
-        self._call(frame, instruction, access, wide, False, rest, values)
+        self._call(
+            frame, instruction, access=access, addresses=wide, lds=False, lanes=rest, values=values
+        )
         in_lds, offsets = b.and_(access.lanes, shared), b.resize(b.split_bits(wide)[0], 64)
-        self._call(frame, instruction, access, offsets, True, in_lds, values)
+        self._call(
+            frame,
+            instruction,
+            access=access,
+            addresses=offsets,
+            lds=True,
+            lanes=in_lds,
+            values=values,
+        )
 
     def _call(
         self,

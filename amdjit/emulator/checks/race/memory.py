@@ -216,7 +216,14 @@ def begin_race_launch(
     race = memory.observer(RaceMemory)
     race.lock.acquire()
     try:
-        return RaceLaunch(race, memory.table(), function, compiled, geometry, residents)
+        return RaceLaunch(
+            race,
+            memory.table(),
+            function=function,
+            compiled=compiled,
+            geometry=geometry,
+            residents=residents,
+        )
     except BaseException:
         race.lock.release()
         raise

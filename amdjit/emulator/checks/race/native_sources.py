@@ -95,8 +95,10 @@ def ordered_text(attributes: str) -> str:
     never_waits = function.or_(is_lds, is_load)
     same = function.compare("eq", group, get(function, home, Group.NUMBER))
     with function.if_(same):
-        _within_group(function, race, row, then, wave, never_waits, fenced)
-    _between_groups(function, race, row, then, group, index, is_load)
+        _within_group(
+            function, race, row=row, then=then, wave=wave, never_waits=never_waits, fenced=fenced
+        )
+    _between_groups(function, race, row=row, then=then, group=group, index=index, is_load=is_load)
     return function.text(f"noinline {attributes}")
 
 
@@ -284,7 +286,7 @@ def _tell(f: NativeFunction, lane: Value, address: Value, rival: Value, other: V
         f.store(value, f.offset(other, index * FIELD_BYTES), 8)
     in_lds = f.compare("ne", f.parameter("lds"), i64(0))
     kind = f.select(in_lds, i32(RACE_KINDS + CONFLICT + 1), i32(RACE_KINDS + CONFLICT))
-    report_race(f, kind, lane, address, f.parameter("size"), other)
+    report_race(f, kind, lane=lane, address=address, size=f.parameter("size"), other=other)
 
 
 # Scalar loads in the race check.
@@ -308,7 +310,9 @@ def scalar_text(attributes: str) -> str:
     shadow, plane = f.load("ptr", f.offset(cache, 16), 8), f.load("i64", f.offset(cache, 24), 8)
     with f.if_(f.compare("ne", shadow, NULL)):
         row = f.call("aj_race_wave", "ptr", [f.parameter("context")])
-        _scalar_dwords(f, ScalarLoad(race, row, address, start, shadow, plane))
+        _scalar_dwords(
+            f, ScalarLoad(race, row, address=address, start=start, shadow=shadow, plane=plane)
+        )
     f.give()
     return f.text(attributes)
 
@@ -345,7 +349,7 @@ def _scalar_dwords(f: NativeFunction, load: ScalarLoad) -> None:
             arguments += [f.parameter("flags"), load.start, load.shadow, load.plane, i64(0)]
             arguments += [f.parameter("size"), i32(AccessKind.LOAD), place]
             f.call_void("aj_race_dword", [*arguments, i64(0), i64(15), i64(-1)])
-        _note_reader(f, readers, earlier, index, tag, mine)
+        _note_reader(f, readers, earlier=earlier, index=index, tag=tag, mine=mine)
 
 
 def _note_reader(

@@ -45,7 +45,9 @@ def race_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
     origin = Origin(other, *facts.line(row[Report.OTHER_SITE]), block, thread)
     severity = "warning" if kind == "lanes" else "error"
     finding = Finding(kind, message, remedy, origin, place=place, severity=severity)
-    return report_of("race", finding, row, facts, row.address, row[Report.SIZE])
+    return report_of(
+        "race", finding, row=row, facts=facts, address=row.address, nbytes=row[Report.SIZE]
+    )
 
 
 def _words(number: int, where: str, same_block: bool) -> tuple[str, str, str, str]:

@@ -141,7 +141,15 @@ class _Analysis:
         wait = text.format(counter=counter.name, left=left)
         load = disassemble(self._by_pc[flight.pc])
         use = disassemble(instruction)
-        return MissingWait(instruction.pc, use, _name(place), overwrites, flight.pc, load, wait)
+        return MissingWait(
+            instruction.pc,
+            use,
+            register=_name(place),
+            overwrites=overwrites,
+            load_pc=flight.pc,
+            load_text=load,
+            wait=wait,
+        )
 
 
 def _name(place: Place) -> str:

@@ -185,12 +185,12 @@ def _of_block(
             yield MissingWait(
                 instruction.pc,
                 disassemble(instruction),
-                name,
-                use is _Use.OVERWRITTEN,
-                product.pc,
-                disassemble(by_pc[product.pc]),
-                _nops(states),
-                "writing",
+                register=name,
+                overwrites=use is _Use.OVERWRITTEN,
+                load_pc=product.pc,
+                load_text=disassemble(by_pc[product.pc]),
+                wait=_nops(states),
+                under_way="writing",
             )
         _issue(instruction, state)
 

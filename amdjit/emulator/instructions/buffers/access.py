@@ -192,7 +192,12 @@ def buffer_atomic(operation: Operation) -> Emitter:
         data = [frame.registers.vector(vector_number(register) + index) for index in range(count)]
         returns = instruction.returns_old
         emit_atomic(
-            frame, instruction, operation, place.address, data, register if returns else None
+            frame,
+            instruction,
+            operation=operation,
+            address=place.address,
+            data=data,
+            result=register if returns else None,
         )
         frame.access_mask = None
 
@@ -217,7 +222,9 @@ def _scalar_load(bits: int, count: int, signed: bool) -> Emitter:
         slot = scalar_slot(sdst)
         for index in range(count):
             place = b.add(offset, constant("i64", index * bits // 8))
-            value = _scalar_part(frame, instruction, base, place, length, bits)
+            value = _scalar_part(
+                frame, instruction, base=base, place=place, length=length, bits=bits
+            )
             if slot is not None:
                 frame.registers.write_scalar(slot + index, b.resize(value, 32, signed))
 

@@ -196,7 +196,14 @@ def _fields(f: PlaceFunction) -> _Fields:
     structured = f.or_(third, f.compare("eq", check, i32(0)))
     index_shift = f.resize(f.add(f.field(3, 21, 2), i32(3)), 64)
     return _Fields(
-        base, stride, f.parameter("word2"), swizzle, element, index_shift, check, structured
+        base,
+        stride,
+        records=f.parameter("word2"),
+        swizzle=swizzle,
+        element=element,
+        index_shift=index_shift,
+        check=check,
+        structured=structured,
     )
 
 

@@ -102,7 +102,7 @@ def _load(form: _Form) -> Emitter:
         where = [frame.lane_context, site, number]
         frame.access_mask = place.lanes
         frame.native_void("aj_texel_load", [*where, *place.address[1][:2], place.lanes, data])
-        _accessed(frame, instruction, form, place, number, AccessKind.LOAD)
+        _accessed(frame, instruction, form=form, place=place, number=number, kind=AccessKind.LOAD)
         frame.access_mask = None
         if not form.typed:
             _select(frame, where, place, form, store=False)
@@ -151,7 +151,7 @@ def _store(form: _Form) -> Emitter:
         if not form.typed:
             _select(frame, where, place, form, store=True)
         frame.access_mask = place.lanes
-        _accessed(frame, instruction, form, place, number, AccessKind.STORE)
+        _accessed(frame, instruction, form=form, place=place, number=number, kind=AccessKind.STORE)
         frame.native_void("aj_texel_store", [*where, *place.address[1][:2], place.lanes, data])
         frame.access_mask = None
 

@@ -56,7 +56,14 @@ def _permute_row(other_row: bool, variable: bool) -> Emitter:
         values = frame.registers.vector(vector_number(vector_register(instruction, "src0")))
         op_sel = instruction.modifiers.op_sel
         target = vector_register(instruction, "vdst")
-        _fetch(frame, target, values, move(frame, instruction), bool(op_sel & 1), bool(op_sel & 2))
+        _fetch(
+            frame,
+            target,
+            values=values,
+            move=move(frame, instruction),
+            fetch_inactive=bool(op_sel & 1),
+            bound_control=bool(op_sel & 2),
+        )
 
     def move(frame: Frame, instruction: Instruction) -> Callable[[Value], Value]:
         b = frame.builder

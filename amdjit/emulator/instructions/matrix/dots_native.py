@@ -79,7 +79,7 @@ def rounded_dot_text(dot: Dot, attributes: str) -> str:
     f.branch_if(f.compare("ne", f.mask_bits(wrong), i32(0)), "exactly", "rounded")
     f.label("exactly")
     clamps = f.compare("ne", f.parameter("clamps"), i32(0)) if dot.overflows else constant("i1", 0)
-    exact = step.exact(f, left, right, addend, clamps, sums)
+    exact = step.exact(f, left, right=right, addend=addend, clamps=clamps, sums=sums)
     f.branch("rounded")
     f.label("rounded")
     _give(f, dot, f.phi(V32, (quick, "entry"), (exact, "exactly")))

@@ -102,10 +102,13 @@ def matrices() -> Iterator[Matrix]:
         for sparse in (False, True):
             k = 32 if sparse else 16
             for a, result in (("f16", "f32"), ("bf16", "f32"), ("f16", "f16"), ("bf16", "bf16")):
-                yield Matrix(a, a, result, k, sparse, False, wave_size)
+                yield Matrix(
+                    a, a, result=result, k=k, sparse=sparse, clamp=False, wave_size=wave_size
+                )
             for a in ("fp8", "bf8"):
                 yield from (
-                    Matrix(a, b, "f32", k, sparse, False, wave_size) for b in ("fp8", "bf8")
+                    Matrix(a, b, result="f32", k=k, sparse=sparse, clamp=False, wave_size=wave_size)
+                    for b in ("fp8", "bf8")
                 )
             for bits, extent in ((8, k), (4, k), (4, 2 * k)):
                 yield from _integer_matrices(bits, extent, sparse, wave_size)
@@ -115,7 +118,10 @@ def _integer_matrices(bits: int, extent: int, sparse: bool, wave_size: int) -> I
     for a in (f"i{bits}", f"u{bits}"):
         for b in (f"i{bits}", f"u{bits}"):
             yield from (
-                Matrix(a, b, "i32", extent, sparse, clamp, wave_size) for clamp in (False, True)
+                Matrix(
+                    a, b, result="i32", k=extent, sparse=sparse, clamp=clamp, wave_size=wave_size
+                )
+                for clamp in (False, True)
             )
 
 

@@ -96,7 +96,7 @@ def rounded_text(matrix: Matrix, rows_at_once: int, attributes: str) -> str:
     multiply_all(f, (*chain, total), range(matrix.k), rows_at_once)
     f.branch(done)
     f.label(general)
-    _round_each_step(f, matrix, left, right, total, places)
+    _round_each_step(f, matrix, left=left, right=right, total=total, places=places)
     f.branch(done)
     f.label(done)
     store_float_rows(f, matrix, total)
@@ -122,10 +122,10 @@ def _round_each_step(
     else:
         f.branch_if(_are_ordinary(f, matrix, exponents, total), ordinary, checked)
         f.label(ordinary)
-        _multiply(f, matrix, left, right, total, places, checked=False)
+        _multiply(f, matrix, left=left, right=right, total=total, places=places, checked=False)
         f.branch(done)
     f.label(checked)
-    _multiply(f, matrix, left, right, total, places, checked=True)
+    _multiply(f, matrix, left=left, right=right, total=total, places=places, checked=True)
     f.branch(done)
     f.label(done)
 
@@ -246,7 +246,7 @@ def _checked_step(
         if matrix.overflows
         else constant("i1", 0)
     )
-    exact = step.exact(f, left, right, addend, clamps, sums)
+    exact = step.exact(f, left, right=right, addend=addend, clamps=clamps, sums=sums)
     f.branch(done)
     f.label(done)
     return f.phi(INTEGERS, (quick, before), (exact, exactly))

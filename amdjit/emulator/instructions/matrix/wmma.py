@@ -121,7 +121,16 @@ def matrix_of(frame: Frame, instruction: Instruction) -> Matrix:
         clamps = instruction.modifiers.clamp
     wave_size = frame.registers.halves * HALF_LANES
     repeats = is_of_gfx11(instruction)
-    return Matrix(a, b, product.result, product.k, product.sparse, clamps, wave_size, repeats)
+    return Matrix(
+        a,
+        b,
+        result=product.result,
+        k=product.k,
+        sparse=product.sparse,
+        clamp=clamps,
+        wave_size=wave_size,
+        is_repeated=repeats,
+    )
 
 
 def _emit_dense(frame: Frame, instruction: Instruction) -> None:
@@ -152,8 +161,8 @@ def _factors(
         # selected them (captured).
         a, b = a ^ b, 0
     after_a = _A_STAGE + dwords[0] * frame.registers.halves
-    return _factor(frame, instruction, 1, _A_STAGE, dwords[0], a), _factor(
-        frame, instruction, 2, after_a, dwords[1], b
+    return _factor(frame, instruction, index=1, stage=_A_STAGE, dwords=dwords[0], mask=a), _factor(
+        frame, instruction, index=2, stage=after_a, dwords=dwords[1], mask=b
     )
 
 

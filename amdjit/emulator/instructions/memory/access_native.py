@@ -244,7 +244,14 @@ def flat_access(function: NativeFunction, access: Access) -> list[Value]:
         for dword in range(max(1, access.size // 4)):
             function.store(constant(V32, 0), function.offset(out, dword * VGPR_BYTES), 64)
     for index, (space, arguments, mask) in enumerate(parts):
-        _flat_part(function, Access(space, access.size, access.store), arguments, mask, index, out)
+        _flat_part(
+            function,
+            Access(space, access.size, access.store),
+            arguments=arguments,
+            mask=mask,
+            index=index,
+            out=out,
+        )
     return _flat_result(function, access, masks, out)
 
 

@@ -83,7 +83,14 @@ def in_memory(flat: bool, operation: Operation) -> Emitter:
         address = (flat_address if flat else global_address)(frame, instruction)
         count = operation.bits // 32 * operation.operands
         data = _dwords(frame, register_of(instruction, "vdata"), count)
-        emit_atomic(frame, instruction, operation, address, data, _result(instruction))
+        emit_atomic(
+            frame,
+            instruction,
+            operation=operation,
+            address=address,
+            data=data,
+            result=_result(instruction),
+        )
 
     return emit
 
@@ -99,7 +106,14 @@ def in_lds(operation: Operation) -> Emitter:
         for number in reversed(numbers) if instruction.access.expects_first else numbers:
             register = register_of(instruction, f"data{number}")
             data += _dwords(frame, register, operation.bits // 32)
-        emit_atomic(frame, instruction, operation, address, data, _result(instruction))
+        emit_atomic(
+            frame,
+            instruction,
+            operation=operation,
+            address=address,
+            data=data,
+            result=_result(instruction),
+        )
 
     return emit
 

@@ -133,7 +133,7 @@ def _checked(function: NativeFunction, atomic: Atomic, addresses: Value) -> Valu
         "ne", function.mask(wide, 2 if size == 4 else 3), function.splat(i64(0))
     )
     bad = function.and_(execution, function.mask_bits(misaligned))
-    kept = _refuse(function, FaultKind.MISALIGNED, bad, execution, wide, size)
+    kept = _refuse(function, FaultKind.MISALIGNED, bad=bad, lanes=execution, wide=wide, size=size)
     if atomic.space == "l":
         return _lds(function, kept, wide, addresses, size)
     function.store(wide, addresses, 64)
@@ -177,7 +177,7 @@ def _lds(function: NativeFunction, lanes: Value, wide: Value, addresses: Value, 
     room = function.sub(function.context(Context.LDS_SIZE), i64(size))
     outside = function.compare("sgt", wide, function.splat(room))
     bad = function.and_(lanes, function.mask_bits(outside))
-    kept = _refuse(function, FaultKind.LDS, bad, lanes, wide, size)
+    kept = _refuse(function, FaultKind.LDS, bad=bad, lanes=lanes, wide=wide, size=size)
     base = function.splat(function.context(Context.LDS))
     function.store(function.add(base, wide), addresses, 64)
     return kept
@@ -194,7 +194,7 @@ def _flat(
     room = function.sub(function.context(Context.LDS_SIZE), i64(size))
     outside = function.compare("sgt", offsets, function.splat(room))
     bad = function.and_(local, function.mask_bits(outside))
-    kept = _refuse(function, FaultKind.LDS, bad, local, offsets, size)
+    kept = _refuse(function, FaultKind.LDS, bad=bad, lanes=local, wide=offsets, size=size)
     base = function.splat(function.context(Context.LDS))
     function.store(function.select(shared, function.add(base, offsets), wide), addresses, 64)
     return function.and_(lanes, function.not_(local)), kept

@@ -36,7 +36,9 @@ def _combine(operation: Operation) -> Emitter:
         if operation.name == "write":
             store_vectors(frame, instruction, result, size, data)
         else:
-            emit_atomic(frame, instruction, operation, result, data, None)
+            emit_atomic(
+                frame, instruction, operation=operation, address=result, data=data, result=None
+            )
 
     return emit
 

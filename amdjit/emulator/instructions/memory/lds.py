@@ -55,7 +55,14 @@ def _load_two(size: int, stride: int) -> Emitter:
         first, second = _two_offsets(instruction, stride)
         if second == first + size:
             address = lds_address(frame, instruction, first)
-            load_register(frame, instruction, address, Width(2 * size), register, size)
+            load_register(
+                frame,
+                instruction,
+                address=address,
+                width=Width(2 * size),
+                register=register,
+                element=size,
+            )
             return
         values = []
         for offset in (first, second):
@@ -78,7 +85,14 @@ def _store_two(size: int, stride: int) -> Emitter:
         first, second = _two_offsets(instruction, stride)
         if second == first + size:
             address = lds_address(frame, instruction, first)
-            store_vectors(frame, instruction, address, 2 * size, values[0] + values[1], size)
+            store_vectors(
+                frame,
+                instruction,
+                address=address,
+                size=2 * size,
+                values=values[0] + values[1],
+                element=size,
+            )
             return
         for offset, part in zip((first, second), values, strict=True):
             store_vectors(frame, instruction, lds_address(frame, instruction, offset), size, part)

@@ -42,7 +42,14 @@ def _exchange_two(bits: int, stride: int) -> Emitter:
         for number, values in enumerate(data):
             offset = constant("i32", instruction.immediates[f"offset{number}"] * stride)
             result = _part(target, number * dwords, dwords)
-            emit_atomic(frame, instruction, swap, ("l", [addr, offset]), values, result)
+            emit_atomic(
+                frame,
+                instruction,
+                operation=swap,
+                address=("l", [addr, offset]),
+                data=values,
+                result=result,
+            )
 
     return emit
 
@@ -88,7 +95,14 @@ def _count(name: str) -> Emitter:
             lowest = b.and_(execution, b.sub(zero, execution))
             frame.access_mask = b.select(done, zero, lowest)
             address = ("l", [constant(V32, 0), base])
-            emit_atomic(frame, instruction, Operation(name, 32), address, [b.splat(total)], None)
+            emit_atomic(
+                frame,
+                instruction,
+                operation=Operation(name, 32),
+                address=address,
+                data=[b.splat(total)],
+                result=None,
+            )
             frame.access_mask = None
             first = b.mask(b.intrinsic("cttz", execution, flags=[Value("i1", "false")]), 5)
             old = b.select(done, old, b.extract(old_values(frame, 1)[0], first))

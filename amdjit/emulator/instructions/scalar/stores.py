@@ -64,7 +64,9 @@ def scalar_atomic(place: ScalarPlace, operation: Operation) -> Emitter:
         slot, values = _data(frame, instruction)
         address, frame.access_mask = place(frame, instruction, operation.bits // 8)
         where = ("s", [address, constant(V32, 0)])
-        emit_atomic(frame, instruction, operation, where, values, None)
+        emit_atomic(
+            frame, instruction, operation=operation, address=where, data=values, result=None
+        )
         frame.access_mask = None
         if instruction.returns_old:
             for part, old in enumerate(old_values(frame, operation.bits // 32)):

@@ -108,7 +108,9 @@ def _possible_runs(target: Target, sets: InstructionSet) -> Iterator[Run]:
                 yield Run(name, first, 4 * count, wave_size, Extent.LANES)
         for mode in _modes_of(sets) if name in _VECTOR else ():
             for first in range(0, opcodes, 8 * count):
-                yield Run(name, first, 8 * count, usual, Extent.PLAIN, mode)
+                yield Run(
+                    name, first, count=8 * count, wave_size=usual, extent=Extent.PLAIN, mode=mode
+                )
 
 
 def rows_of(run: Run, sets: InstructionSet) -> Iterator[Row]:
@@ -212,11 +214,11 @@ def accumulation_trial(row: Row) -> Trial:
     return Trial(
         mnemonic,
         mnemonic,
-        (row.format.name, row.opcode.code),
-        (Source(_SOURCE, "b32", 1),),
-        (_RESULT,),
-        lambda program: _add(program, "mov" in mnemonic),
-        (Result(_RESULT, "b32"),),
+        opcode=(row.format.name, row.opcode.code),
+        sources=(Source(_SOURCE, "b32", 1),),
+        before=(_RESULT,),
+        add=lambda program: _add(program, "mov" in mnemonic),
+        results=(Result(_RESULT, "b32"),),
     )
 
 

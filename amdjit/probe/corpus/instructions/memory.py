@@ -162,11 +162,11 @@ def _made(row: Row, form: _Form, plan: _Plan, code: bytes) -> Trial:
     return Trial(
         f"{row.opcode.mnemonic} {form.name}".strip(),
         row.opcode.mnemonic,
-        (row.format.name, row.opcode.code),
-        tuple(plan.sources),
-        tuple(plan.before),
-        lambda program: _add(program, plan, code),
-        tuple(plan.results),
+        opcode=(row.format.name, row.opcode.code),
+        sources=tuple(plan.sources),
+        before=tuple(plan.before),
+        add=lambda program: _add(program, plan, code),
+        results=tuple(plan.results),
     )
 
 
@@ -291,11 +291,11 @@ def _without_cells(trial: Trial, form: _Form, code: bytes) -> Trial:
     return Trial(
         trial.name,
         trial.subject,
-        trial.opcode,
-        trial.sources,
-        trial.before,
-        lambda program: _with_lanes(program, form, code),
-        trial.results,
+        opcode=trial.opcode,
+        sources=trial.sources,
+        before=trial.before,
+        add=lambda program: _with_lanes(program, form, code),
+        results=trial.results,
     )
 
 

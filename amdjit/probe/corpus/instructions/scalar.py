@@ -110,11 +110,11 @@ def _trial(row: Row, form: _Form, wave_size: int) -> Trial | None:
     return Trial(
         f"{row.opcode.mnemonic} {form.name}".strip(),
         row.opcode.mnemonic,
-        (row.format.name, row.opcode.code),
-        (*plan.sources, Source(_CONDITION, "b32", 1)),
-        (),
-        lambda program: _add(program, row, plan, choice.code),
-        tuple(results),
+        opcode=(row.format.name, row.opcode.code),
+        sources=(*plan.sources, Source(_CONDITION, "b32", 1)),
+        before=(),
+        add=lambda program: _add(program, row, plan, choice.code),
+        results=tuple(results),
     )
 
 
@@ -220,12 +220,12 @@ def _scalar_memory_trial(row: Row, form: _ScalarMemoryForm, wave_size: int) -> T
     return Trial(
         f"{row.opcode.mnemonic} {form.name}".strip(),
         row.opcode.mnemonic,
-        (row.format.name, row.opcode.code),
+        opcode=(row.format.name, row.opcode.code),
         # The value is loaded from this row, which is the kernel's first.
-        (Source(v(8), "b32", 1),),
-        (),
-        lambda program: _scalar_memory_add(program, choice.code, is_gfx9),
-        tuple(results),
+        sources=(Source(v(8), "b32", 1),),
+        before=(),
+        add=lambda program: _scalar_memory_add(program, choice.code, is_gfx9),
+        results=tuple(results),
     )
 
 

@@ -70,11 +70,11 @@ def _trial(row: Row, form: Form, wave_size: int) -> Trial | None:
     return Trial(
         f"{name} {form.name}".strip(),
         row.opcode.mnemonic,
-        (row.format.name, row.opcode.code),
-        tuple(plan.sources),
-        tuple(plan.before),
-        lambda program: _add(program, plan, choice.code),
-        tuple(plan.results),
+        opcode=(row.format.name, row.opcode.code),
+        sources=tuple(plan.sources),
+        before=tuple(plan.before),
+        add=lambda program: _add(program, plan, choice.code),
+        results=tuple(plan.results),
     )
 
 
@@ -211,11 +211,11 @@ def _dual_trial(
     return Trial(
         f"{name} {'x' if is_first else 'y'}",
         row.opcode.mnemonic,
-        ("VOPDX" if is_first else "VOPDY", row.opcode.code),
-        tuple(sources),
-        tuple(before),
-        lambda program: _dual_add(program, code),
-        tuple(results),
+        opcode=("VOPDX" if is_first else "VOPDY", row.opcode.code),
+        sources=tuple(sources),
+        before=tuple(before),
+        add=lambda program: _dual_add(program, code),
+        results=tuple(results),
     )
 
 

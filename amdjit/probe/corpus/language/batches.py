@@ -210,7 +210,14 @@ def corpus() -> Corpus:
         )
         for each in held["kernels"]
     )  # fmt: skip
-    return Corpus(kernels, held["lanes"], held["slots"], held["uniform"], held["numbers"], inputs)
+    return Corpus(
+        kernels,
+        held["lanes"],
+        slots=held["slots"],
+        uniform=held["uniform"],
+        numbers=held["numbers"],
+        inputs=inputs,
+    )
 
 
 def without_payloads(array: NDArray[Any]) -> NDArray[Any]:

@@ -89,7 +89,7 @@ def _run(row: Row, experiment: str, form: Form) -> Results:
     operands = operands_of(row, experiment)
     selected = int(form.upper)
     a, b, c, more = registers_of(row, operands, selected, form.key, form.scales)
-    d = launch(row, form, a, b, c, more)
+    d = launch(row, form, a=a, b=b, c=c, more=more)
     bits = unpacked(row.layout("d"), d, selected)
     results: tuple[NDArray[Any], ...] = (typed(bits, row.kinds[2]),)
     if getattr(row.layout("d"), "is_spread", False):

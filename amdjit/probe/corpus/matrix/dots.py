@@ -120,7 +120,7 @@ def sums_of_dot(dot: Dot, experiment: str) -> Sums:
     """Return an experiment's sums."""
     make, waves = data.maker_of(experiment)
     seed = zlib.crc32(f"{dot.mnemonic} {experiment}".encode())
-    shapes = data.Shapes(dot.kinds, waves, 1, _SIDE, _SIDE, dot.depth)
+    shapes = data.Shapes(dot.kinds, waves, blocks=1, m=_SIDE, n=_SIDE, k=dot.depth)
     drawn = make(np.random.default_rng(seed), shapes)
     shape = (*drawn.c.shape, dot.depth)
     a = np.broadcast_to(drawn.a[:, :, :, None, :], shape)

@@ -211,7 +211,13 @@ def _finding(
     name: str, wrong: Mapping[str, int], many: Evidence, others: tuple[str, ...], is_nan_only: bool
 ) -> Finding:
     return Finding(
-        name, not wrong, sum(wrong.values()), many.size, others, wrong, bool(wrong) and is_nan_only
+        name,
+        not wrong,
+        wrong=sum(wrong.values()),
+        sums=many.size,
+        others=others,
+        by_experiment=wrong,
+        is_nan_only=bool(wrong) and is_nan_only,
     )
 
 

@@ -82,4 +82,6 @@ def drawn(row: Row, experiment: str) -> Drawn:
     if experiment.startswith("map"):
         waves = max(waves, -(-k // (n if experiment.endswith("A") else m)))
     seed = zlib.crc32(f"{row.instruction.name} {experiment}".encode())
-    return make(np.random.default_rng(seed), Shapes(row.kinds, waves, row.blocks, m, n, k))
+    return make(
+        np.random.default_rng(seed), Shapes(row.kinds, waves, blocks=row.blocks, m=m, n=n, k=k)
+    )

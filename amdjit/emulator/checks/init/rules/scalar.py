@@ -85,7 +85,7 @@ def _logic(shadow: Shadow, instruction: Instruction, logic: ScalarLogic) -> Valu
     parts = []
     for part in range(dwords):
         bits = [shadow.bits(operand, part) for operand in pair]
-        parts.append(_combined(shadow, instruction, logic, pair, bits, part))
+        parts.append(_combined(shadow, instruction, logic=logic, pair=pair, bits=bits, part=part))
     if not into_exec:
         undefined = _write(shadow, instruction.operands[0], parts)
         _condition(shadow, parts)

@@ -42,12 +42,14 @@ def product_of(instruction: Instruction) -> Mfma:
     suffix = "_fnuz" if family == "gfx942" else ""
     a, b = (each + suffix if each in _BYTE_FLOATS else each for each in (shape.a, shape.b))
     if shape.a == _CHOSEN:
-        return Mfma(GENERATIONS[family], shape.result, "fp4", "fp4", shape.m, shape.k)
+        return Mfma(GENERATIONS[family], shape.result, a="fp4", b="fp4", m=shape.m, k=shape.k)
     held = shape.k // 2 if shape.sparse else shape.k
     elements = matrix_register(instruction, 1).dwords * 32 // BITS[a]
     blocks = WAVE_LANES * elements // (shape.m * held)
     generation = GENERATIONS[family]
-    return Mfma(generation, shape.result, a, b, shape.m, shape.k, blocks, shape.sparse)
+    return Mfma(
+        generation, shape.result, a=a, b=b, m=shape.m, k=shape.k, blocks=blocks, sparse=shape.sparse
+    )
 
 
 def negates(product: Mfma) -> bool:

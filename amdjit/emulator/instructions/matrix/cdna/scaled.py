@@ -181,7 +181,7 @@ def _multiply(m: int, k: int) -> Emitter:
         # in the sum.
         frame.refuse_overflow(instruction)
         a, b = (_format(instruction, name) for name in ("cbsz", "blgp"))
-        product = Mfma("cdna3", "f32", a, b, m, k)
+        product = Mfma("cdna3", "f32", a=a, b=b, m=m, k=k)
         target = matrix_register(instruction, 0)
         places = in_each_half(frame, lambda: frame.registers.vector_slot(vector_number(target)))
         addend, stride = addend_of(frame, instruction, product)
