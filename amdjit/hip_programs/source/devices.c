@@ -239,7 +239,8 @@ HIP(hipDevicePrimaryCtxRetain, (void **context, int device), (context, device)) 
   *context = &contexts[device];
   return hipSuccess;
 }
-HIP(hipDevicePrimaryCtxRelease, (int device), (device)) { return is_device(device) ? hipSuccess : hipErrorInvalidDevice; }
+HIP(hipDevicePrimaryCtxRelease, (int device),
+    (device)) { return is_device(device) ? hipSuccess : hipErrorInvalidDevice; }
 HIP(hipCtxCreate, (void **context, unsigned flags, int device), (context, flags, device)) {
   (void)flags;
   return do_hipDevicePrimaryCtxRetain(context, device);

@@ -64,7 +64,8 @@ HIP(hipMemsetD16Async, (void *destination, unsigned short value, size_t count, S
     (destination, value, count, stream)) {
   return fill(destination, value, 2, count, stream);
 }
-HIP(hipMemsetD32Async, (void *destination, int value, size_t count, Stream *stream), (destination, value, count, stream)) {
+HIP(hipMemsetD32Async, (void *destination, int value, size_t count, Stream *stream),
+    (destination, value, count, stream)) {
   return fill(destination, (uint32_t)value, 4, count, stream);
 }
 

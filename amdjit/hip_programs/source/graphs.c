@@ -59,7 +59,9 @@ HIP(hipStreamEndCapture, (Stream *handle, Graph **graph), (handle, graph)) {
   *graph = capture->graph;
   return hipSuccess;
 }
-HIP(hipStreamGetCaptureInfo_v2, (Stream *handle, int *status, uint64_t *number, Graph **graph, Node ***nodes, size_t *count), (handle, status, number, graph, nodes, count)) {
+HIP(hipStreamGetCaptureInfo_v2,
+    (Stream *handle, int *status, uint64_t *number, Graph **graph, Node ***nodes, size_t *count),
+    (handle, status, number, graph, nodes, count)) {
   Stream *stream = stream_of(handle);
   *status = !stream->capture ? 0 : stream->capture->is_valid ? 1 : 2;
   if (number) *number = (uint64_t)stream->capture;
@@ -108,7 +110,8 @@ HIP(hipGraphDestroy, (Graph *graph), (graph)) {
   free_nodes(graph);
   return hipSuccess;
 }
-HIP(hipGraphInstantiate, (GraphExec **made, Graph *graph, Node **wrong, char *log, size_t size), (made, graph, wrong, log, size)) {
+HIP(hipGraphInstantiate, (GraphExec **made, Graph *graph, Node **wrong, char *log, size_t size),
+    (made, graph, wrong, log, size)) {
   (void)wrong, (void)log, (void)size;
   if (!graph || !graph->alive) return hipErrorInvalidValue;
   GraphExec *executable = calloc(1, sizeof *executable);
@@ -207,7 +210,8 @@ static void replace(Work *work, const Work *with) {
   work->stream = stream;
 }
 /* hipGraphExecUpdateResult: 0 success, 2 another topology, 3 another type of a node. */
-HIP(hipGraphExecUpdate, (GraphExec *executable, Graph *graph, Node **wrong, int *result), (executable, graph, wrong, result)) {
+HIP(hipGraphExecUpdate, (GraphExec *executable, Graph *graph, Node **wrong, int *result),
+    (executable, graph, wrong, result)) {
   if (!executable || !executable->alive || !graph || !graph->alive || !wrong || !result) return hipErrorInvalidValue;
   *wrong = NULL;
   *result = 2;
@@ -230,7 +234,8 @@ HIP(hipGraphExecUpdate, (GraphExec *executable, Graph *graph, Node **wrong, int 
   *result = 0;
   return hipSuccess;
 }
-HIP(hipGraphExecKernelNodeSetParams, (GraphExec *executable, Node *node, const KernelNodeParameters *given), (executable, node, given)) {
+HIP(hipGraphExecKernelNodeSetParams, (GraphExec *executable, Node *node, const KernelNodeParameters *given),
+    (executable, node, given)) {
   if (!executable || !executable->alive || !node || !given || !given->kernel) return hipErrorInvalidValue;
   Node *ours = executable->graph.first;
   while (ours && ours->copy_of != node) ours = ours->next;

@@ -30,7 +30,8 @@ HIP(hipHostAlloc, (void **pointer, size_t nbytes, unsigned flags), (pointer, nby
   return do_hipHostMalloc(pointer, nbytes, flags);
 }
 HIP(hipMallocHost, (void **pointer, size_t nbytes), (pointer, nbytes)) { return do_hipHostMalloc(pointer, nbytes, 0); }
-HIP(hipMemAllocHost, (void **pointer, size_t nbytes), (pointer, nbytes)) { return do_hipHostMalloc(pointer, nbytes, 0); }
+HIP(hipMemAllocHost, (void **pointer, size_t nbytes),
+    (pointer, nbytes)) { return do_hipHostMalloc(pointer, nbytes, 0); }
 HIP(hipHostGetDevicePointer, (void **there, void *pointer, unsigned flags), (there, pointer, flags)) {
   if (flags || !find_pinned(pointer, 1)) return hipErrorInvalidValue;
   *there = pointer;
