@@ -213,12 +213,7 @@ def child(what: str, rounds: int) -> None:
 def main(rounds: int = 10) -> None:
     """Measure, print and save."""
     script = Path(__file__)
-    measured = {
-        threads: run_fresh(
-            script, "--child", "speed", str(rounds), AMDJIT_EMULATOR_THREADS=str(threads), **CHAINS
-        )
-        for threads in sorted({1, os.cpu_count() or 1})
-    }
+    measured = _by_threads(script, rounds)
     product = run_fresh(script, "--child", "numpy", str(rounds), **ONE_THREAD)
     instructions = run_fresh(script, "--child", "instructions", "1")
     narrow = run_fresh(
@@ -228,14 +223,8 @@ def main(rounds: int = 10) -> None:
     processors = run_fresh(script, "--child", "processors", str(rounds))
     functions = run_fresh(script, "--child", "functions", str(rounds))
     products = run_fresh(script, "--child", "mfma", str(rounds))
-    head = ("milliseconds", *(f"{threads} thread(s)" for threads in measured))
-    names = list(next(iter(measured.values())))
-    rows = [(name, *(round(times[name] * 1e3, 3) for times in measured.values())) for name in names]
-    rows.append(
-        ("NumPy's f32 product, 1 thread", round(product * 1e3, 2), *[""] * (len(measured) - 1))
-    )
     print(
-        table(head, rows),
+        _speeds(measured, product),
         _aims(measured, product, instructions),
         _avx2(narrow, product, instructions),
         sep="\n\n",
@@ -263,6 +252,26 @@ def main(rounds: int = 10) -> None:
         "mfma": products,
     }
     save("emulator_speed", {"rounds": rounds, **results})
+
+
+def _by_threads(script: Path, rounds: int) -> dict[int, dict[str, float]]:
+    """Measure the kernels with one thread and with all."""
+    return {
+        threads: run_fresh(
+            script, "--child", "speed", str(rounds), AMDJIT_EMULATOR_THREADS=str(threads), **CHAINS
+        )
+        for threads in sorted({1, os.cpu_count() or 1})
+    }
+
+
+def _speeds(measured: dict[int, dict[str, float]], product: float) -> str:
+    head = ("milliseconds", *(f"{threads} thread(s)" for threads in measured))
+    names = list(next(iter(measured.values())))
+    rows = [(name, *(round(times[name] * 1e3, 3) for times in measured.values())) for name in names]
+    rows.append(
+        ("NumPy's f32 product, 1 thread", round(product * 1e3, 2), *[""] * (len(measured) - 1))
+    )
+    return table(head, rows)
 
 
 def _straight_code(script: Path) -> str:

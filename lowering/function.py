@@ -125,7 +125,9 @@ def declare_device_function(state: ModuleState, function: tree.Function) -> Any:
     if function.reports:
         types += [_RECORD, I64]
     function_type = ir.FunctionType(result_type(function.result), types)
-    declared = ir.Function(state.module, function_type, state.module.get_unique_name(function.name))
+    # LLVM takes what begins so for an intrinsic, and several functions `llvm` have numbers.
+    base = f"_{function.name}" if function.name.startswith("llvm") else function.name
+    declared = ir.Function(state.module, function_type, state.module.get_unique_name(base))
     declared.linkage = "internal"
     keeps = state.options.inline is None or function.transparent or function.inline is None
     wanted = function.inline if keeps else state.options.inline

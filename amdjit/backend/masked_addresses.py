@@ -37,7 +37,8 @@ _USE = re.compile(
     r'(?P<name>@(?:[-\w$.]+|"[^"\n]*"))(?=, )'
 )
 _INTERNAL = llvm.Linkage.internal
-_NOINLINE = re.compile(r"(?<![-\w])noinline(?![-\w])")
+# Attributes stand between blanks; in names they follow `@`, `%` or a quote.
+_STAYS_APART = re.compile(r"(?<= )(?:noinline|optnone)(?= |$)")
 _FUNCTION = re.compile(r"^(?=define )", re.MULTILINE)
 # The first line of a function, and the label of its first block if that is printed.
 _ENTRY = re.compile(r'^define [^\n]*\{\n(?:(?:[-\w$.]+|"[^"\n]*"):[^\n]*\n)?')
@@ -49,9 +50,13 @@ def may_read_masks_before_addresses(target: Target, wave_size: int) -> bool:
 
 
 def without_noinline(llvm_text: str) -> str:
-    """Return IR before optimisation in which no function refuses to become part of its callers."""
+    """Return IR before optimisation in which no function refuses to become part of its callers:
+    without `noinline`, and without `optnone`, which would need it. Something has to stand there,
+    since a group of attributes may not be empty."""
     return "\n".join(
-        _NOINLINE.sub("", line) if line.startswith(("define ", "attributes #")) else line
+        _STAYS_APART.sub("inlinehint", line)
+        if line.startswith(("define ", "attributes #"))
+        else line
         for line in llvm_text.split("\n")
     )
 

@@ -3,8 +3,8 @@
 
 A SIMD of 16 lanes takes four cycles, a quantum, for an instruction of 64 lanes, and each SIMD of a
 compute unit issues once a quantum, one instruction of each kind, from different waves. So the
-simulation counts in quanta; parameters are cycles, as everywhere. An instruction is issued when its
-unit is free; there is no queue behind the issue.
+simulation counts in quanta; parameters are in cycles, as everywhere. An instruction waits for its
+unit before it is issued: units have no queues.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _row(
 
 _NONE = "instructions are executed when they are issued"
 _OWN_ROWS = (
-    _row("valu done", 12, _TRACES + "VALU to an LDS or memory instruction behind it (53 of 69)"),
+    _row("valu done", 12, _TRACES + "VALU to the next LDS or memory instruction (53 of 69)"),
     _row("valu dependency", 4, _TRACES + "issue of VALU to its reader's (45 of 52)"),
     _row("salu dependency", 4, _TRACES + "issue to issue (15 of 16)"),
     _row("salu to valu", 4, _TRACES + "issue to issue (63 of 72)"),
@@ -108,9 +108,9 @@ CDNA_MEMORY: Mapping[str, Parameter] = {
 
 
 def lds_quanta(cycles: Cycles) -> Cycles:
-    """Return for how many quanta a pair of SIMDs waits for LDS, which is busy for so many cycles:
-    the two pairs of a compute unit have half of it each (rocprofiler-compute, "Local data share":
-    64 bytes a clock for each pair)."""
+    """Return how many quanta an LDS instruction occupies its pair of SIMDs, given its cycles on
+    the whole LDS: each of a compute unit's two pairs has half the bandwidth (rocprofiler-compute,
+    "Local data share": 64 bytes a clock for each pair)."""
     return -(-2 * cycles // QUANTUM)
 
 

@@ -47,7 +47,7 @@ class Chip:
     dram_bandwidth: float
     """Bytes a second of DRAM."""
     dies: int = 1
-    """Dies with an L2 of `l2_bytes` each, which share what is behind it."""
+    """The number of dies. Each has an L2 of `l2_bytes`; all share the Infinity Cache and memory."""
 
     @property
     def workgroup_processors(self) -> int:

@@ -86,12 +86,7 @@ def decode_alu(row: Row, bits: int, available: int, pc: int) -> Instruction:
         _check_dpp_operands(row, operands)
     immediates = immediates_of(row, bits)
     return Instruction(
-        pc,
-        size,
-        opcode=row.opcode,
-        operands=operands,
-        immediates=immediates,
-        modifiers=read_modifiers(row, bits, dpp, word),
+        pc, size, row.opcode, operands, immediates, read_modifiers(row, bits, dpp, word)
     )
 
 

@@ -80,8 +80,8 @@ def _facts_of(device: Device) -> Facts:
 
 
 def _driver() -> str:
-    """Return the version of Linux's driver: its own, or that of the kernel that it comes with. Only
-    its numbers are returned, because whoever built a kernel may have put a name behind them."""
+    """Return the version of Linux's driver: its own, or that of the kernel that it comes with. The
+    text after the numbers is left out: it may name who built the kernel."""
     for prefix, path in (("amdgpu ", _DRIVER), ("Linux ", _KERNEL)):
         if path.exists():
             numbers = re.match(r"[0-9.]+[0-9]", path.read_text())

@@ -141,13 +141,16 @@ def reference(instruction: str, array: Any, target: str | None = None) -> NDArra
     array: numbers, which are converted to the operand's type; or its bits as unsigned integers of
     the same width, as which the results are given, too. MODE is taken to have its defaults:
     subnormal halves are numbers, and NaNs become quiet. `certainty(instruction, target)` says how
-    well this is known to be a GPU's result. Raises ValueError like `certainty`.
+    well this is known to be a GPU's result. Raises ValueError like `certainty`, and TypeError for
+    complex numbers.
     """
     row, _ = _row(instruction, target)
     bits = np.dtype(f"u{np.dtype(row.dtype).itemsize}")
     given = np.asarray(array)
-    if given.dtype != bits:
-        given = given.astype(row.dtype)
+    if given.dtype.kind == "c":
+        raise TypeError(f"{instruction} has real operands, but the array is {given.dtype}")
+    are_bits = given.dtype.kind == "u" and given.dtype.itemsize == bits.itemsize
+    given = given.astype(bits if are_bits else row.dtype)
     found = row.compute(np.ascontiguousarray(given).reshape(-1).view(bits))
     return np.ascontiguousarray(found, bits).view(given.dtype).reshape(given.shape)
 
@@ -158,6 +161,8 @@ def _row(instruction: str, target: str | None) -> tuple[Row, Target]:
     if row is not None and processor.isa >= row.since:
         return row, processor
     there = [name for name, each in ROWS.items() if processor.isa >= each.since]
-    near = get_close_matches(instruction, there, 3)
+    near = get_close_matches(instruction.lower(), there, 3)
     remedy = f"did you mean {', '.join(near)}?" if near else "such as v_log_f32"
-    raise ValueError(f"{instruction!r} is no approximate instruction of {processor.name}: {remedy}")
+    raise ValueError(
+        f"{instruction!r} is not an approximate instruction of {processor.name}: {remedy}"
+    )

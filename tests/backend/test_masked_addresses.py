@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import dedent
 
 import numpy as np
 import pytest
 
 import amdjit
 from amdjit.backend import emit_assembly
+from amdjit.backend.llvm import optimise
 from amdjit.backend.masked_addresses import compute_addresses_first
 from amdjit.diagnostics.errors import BackendError
 from amdjit.options import CompileOptions
@@ -90,6 +92,43 @@ def test_functions_become_part_of_the_kernel_in_wave64() -> None:
     for cpu, wave_size, is_called in (("gfx1100", 64, 0), ("gfx1100", 32, 1), ("gfx1201", 64, 1)):
         compiled = calls.compile(target=cpu, wave_size=wave_size)
         assert compiled.asm.count("s_swappc_b64") == is_called
+
+
+@amdjit.device_function(inline=False)
+def noinline(key, total):
+    return key * 3 if key > total else total
+
+
+def test_a_function_may_have_the_name_of_an_attribute() -> None:
+    @amdjit.kernel(wave_size=64)
+    def calls(keys: amdjit.i32[:], out: amdjit.i32[:]):
+        i = amdjit.grid(1)
+        out[i] = noinline(keys[i], i)
+
+    keys, out = np.arange(64, dtype=np.int32)[::-1].copy(), np.zeros(64, np.int32)
+    with amdjit.use("emulator:gfx1100"):
+        calls[1, 64](keys, out)
+    assert out.tolist() == [k * 3 if k > i else i for i, k in enumerate(keys.tolist())]
+
+
+def test_functions_of_bitcode_that_is_not_optimised_become_part_of_the_kernel() -> None:
+    text = """
+    target triple = "amdgcn-amd-amdhsa"
+    define protected amdgpu_kernel void @k(ptr addrspace(1) %p) {
+      %value = call i32 @apart(i32 7)
+      store i32 %value, ptr addrspace(1) %p
+      ret void
+    }
+    define internal i32 @apart(i32 %x) #0 {
+      %y = add i32 %x, 1
+      ret i32 %y
+    }
+    attributes #0 = { noinline optnone }
+    """
+    target = find_target("gfx1100")
+    assert target is not None
+    options = CompileOptions(target, wave_size=64, opt_level=2)
+    assert "@apart" not in optimise(dedent(text), target, options)
 
 
 def test_llvm_ends_at_an_address_behind_a_mask_and_not_at_the_entry() -> None:

@@ -79,10 +79,7 @@ def store_at(
     ):
         position = vector_index(builder, container.type, index, node)
         element = assign_to(builder, value, container.type.element, place)
-        changed = tree.InsertElement(
-            builder.span(node), container.type, container, position, element
-        )
-        bind(builder, node.value.id, changed, node)
+        _replace_element(builder, node, node.value.id, container, position, element=element)
         return
     raise builder.error(
         codes.UNSUPPORTED_TARGET,
@@ -90,6 +87,19 @@ def store_at(
         what=f"an item of {describe(container)}",
         remedy="only elements of arrays, and of vectors that have a name, can be assigned",
     )
+
+
+def _replace_element(
+    builder: FunctionBuilder,
+    node: ast.Subscript,
+    name: str,
+    vector: tree.Expression,
+    position: tree.Expression,
+    element: tree.Expression,
+) -> None:
+    span = builder.span(node)
+    changed = tree.InsertElement(span, vector.type, vector, position, element)
+    bind(builder, name, changed, node)
 
 
 def _store_element(

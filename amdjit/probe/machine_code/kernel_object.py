@@ -184,8 +184,8 @@ def make_code_object(target: Target, facts: KernelFacts, code: bytes) -> bytes:
 
 
 def padding(target: Target, size: int) -> bytes:
-    """Return the padding after so many bytes of code, so that prefetched instructions are in mapped
-    memory: S_CODE_END, or S_NOP on CDNA (LLVM: EmitCodeEnd)."""
+    """Return what follows `size` bytes of code so that the prefetcher reads mapped memory only:
+    S_CODE_END, or S_NOP on CDNA (LLVM: EmitCodeEnd)."""
     if target.isa < (9, 0, 10):
         return b""
     line = 128 if target.isa[0] >= 11 else 64

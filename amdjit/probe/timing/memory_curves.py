@@ -22,8 +22,8 @@ __all__ = ["bandwidths", "chases"]
 _LANES, _BLOCK, _GROUPS_A_PROCESSOR = 32, 256, 8
 # 4 KiB to 256 MiB.
 _CURVE = tuple(1 << power for power in range(12, 29))
-# A walk visits all of at most so many lines, so that the model's caches, which are empty at first,
-# hold them.
+# A walk over at most this many lines visits all of them, because the model's caches start empty and
+# have to hold them.
 _VISITED = 1 << 16
 _STEPS = 4096
 

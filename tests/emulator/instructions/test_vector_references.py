@@ -105,10 +105,25 @@ def test_every_row_says_what_is_open_where_nothing_was_captured() -> None:
     [
         ("v_lag_f32", "gfx1201", "did you mean v_log_f32"),
         ("log", None, "such as v_log_f32"),
-        ("v_s_exp_f32", "gfx1100", "no approximate instruction of gfx1100"),
+        ("V_LOG_F32", "gfx1201", "did you mean v_log_f32"),
+        ("v_s_exp_f32", "gfx1100", "not an approximate instruction of gfx1100"),
         ("v_exp_f32", "gfx1", "gfx1"),
     ],
 )
 def test_what_a_processor_lacks_is_refused(name: str, target: str | None, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         arithmetic.reference(name, 1.0, target)
+
+
+def test_numbers_and_bits_of_any_layout_are_read_as_what_they_are() -> None:
+    numbers = np.array([[0.5, 3, -8], [1e-3, 7, 1e30]], np.float32)
+    expected = arithmetic.reference("v_rcp_f32", numbers)
+    swapped = arithmetic.reference("v_rcp_f32", numbers.astype(">f4"))
+    assert (swapped == expected).all()
+    assert (arithmetic.reference("v_rcp_f32", numbers.T[::-1]) == expected.T[::-1]).all()
+    bits = arithmetic.reference("v_rcp_f32", numbers.view(np.uint32).astype(">u4"))
+    assert bits.dtype == np.uint32
+    assert (bits == expected.view(np.uint32)).all()
+    assert arithmetic.reference("v_rcp_f32", 2).shape == ()
+    with pytest.raises(TypeError, match="v_rcp_f32 has real operands"):
+        arithmetic.reference("v_rcp_f32", [1 + 2j])

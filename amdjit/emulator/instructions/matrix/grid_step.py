@@ -355,7 +355,8 @@ def truncated(b: Builder, units: Value, amount: Value) -> Value:
 
 
 def finer(b: Builder, units: Value, bits: int) -> Value:
-    """Return units of i32 in those of a grid that is so many bits finer, as i64 if any."""
+    """Convert units of a grid (i32) to those of a grid that is `bits` bits finer, as i64; without
+    bits, return them as they are."""
     return b.shift("shl", b.resize(units, 64, signed=True), bits) if bits else units
 
 
