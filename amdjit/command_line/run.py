@@ -37,6 +37,9 @@ def add(commands: Commands) -> None:
         default="",
         help=f"check all launches: some of {', '.join(SANITIZER_CHECKS)}",
     )
+    parser.add_argument(
+        "--profile", type=Path, help="count what launches do, and write this page for a browser"
+    )
     parser.add_argument("--report", type=Path, help="write what was found to this JSON file")
     parser.add_argument(
         "--fail-on-report",
@@ -84,6 +87,10 @@ def _environment(options: argparse.Namespace, reports: Path) -> dict[str, str]:
     variables["AMDJIT_SANITIZE_JSON"] = str(reports)
     if checks:
         variables["AMDJIT_SANITIZE"] = ",".join(checked_sanitize(checks, "--check"))
+    if options.profile is not None:
+        if variables.get("AMDJIT_SANITIZE"):
+            raise LaunchError("a run cannot be checked and profiled at the same time: run it twice")
+        variables["AMDJIT_PROFILE"] = str(options.profile.absolute())
     if options.device is not None:
         variables["AMDJIT_DEVICE"] = options.device
     return variables

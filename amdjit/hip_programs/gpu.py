@@ -39,6 +39,7 @@ class Callbacks(ctypes.Structure):
             ctypes.CFUNCTYPE(_Address, ctypes.c_uint64, ctypes.c_int, _Frames, ctypes.c_uint64),
         ),
         ("release", ctypes.CFUNCTYPE(_Code, _Address, _Frames, ctypes.c_uint64)),
+        ("adopt", ctypes.CFUNCTYPE(_Code, _Address, ctypes.c_uint64)),
         ("to_device", ctypes.CFUNCTYPE(_Code, _Address, ctypes.c_void_p, ctypes.c_uint64)),
         ("to_host", ctypes.CFUNCTYPE(_Code, ctypes.c_void_p, _Address, ctypes.c_uint64)),
         ("load", ctypes.CFUNCTYPE(_Code, ctypes.c_void_p, ctypes.c_uint64, _Out)),
@@ -111,6 +112,12 @@ class Gpu:
     def release(self, address: int, frames: Any, count: int) -> int:
         """Free memory."""
         return self._done(lambda: self.device.free(address), INVALID_VALUE, "hipFree")
+
+    def adopt(self, address: int, nbytes: int) -> int:
+        """Let kernels access memory of the program until it is released."""
+        return self._done(
+            lambda: self.device.adopt(address, nbytes), INVALID_VALUE, "hipHostRegister"
+        )
 
     def to_device(self, address: int, source: int, nbytes: int) -> int:
         """Copy from the host."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dataclasses
 import functools
@@ -10,7 +11,7 @@ import re
 import struct
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.checking.array_places import ArrayArgument
@@ -23,6 +24,12 @@ from amdjit.emulator.device import EmulatorDevice
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.hip_programs.call_sites import CallSites, is_header
 from amdjit.hip_programs.gpu import Gpu, frames_of
+from amdjit.late import late
+
+if TYPE_CHECKING:
+    from amdjit import profiling
+else:
+    profiling = late("amdjit.profiling")
 
 __all__ = ["ReportingGpu"]
 
@@ -44,6 +51,17 @@ class ReportingGpu(Gpu):
         self._settings = settings_for((), device.environment)._replace(raises=False)
         self._frames: dict[int, tuple[int, Sequence[int]]] = {}
         self._parameters: dict[EmulatedFunction, dict[int, tuple[str, str]]] = {}
+        self._page = device.environment.profile
+        self._profile = None if self._page is None else profiling.profile()
+
+    def write_profile(self) -> None:
+        """Write the page of all launches, if AMDJIT_PROFILE asks for one."""
+        if self._profile is None or self._page is None:
+            return
+        try:
+            self._profile.to_html(self._page)
+        except (OSError, ValueError) as error:
+            self.failed(error, f"no profile {self._page}")
 
     def allocate(self, nbytes: int, for_host: int, frames: Any, count: int) -> int:
         """Allocate, and note who asks for it."""
@@ -72,7 +90,8 @@ class ReportingGpu(Gpu):
         """Launch with the checks; a fault ends the program."""
         if not self._settings.checks:
             try:
-                self.device.launch(function, shape, kernarg)
+                with self._profile or contextlib.nullcontext():
+                    self.device.launch(function, shape, kernarg)
             except KernelFault as fault:
                 self._end(fault, function)
             return
@@ -116,6 +135,7 @@ class ReportingGpu(Gpu):
             notes=tuple(text.strip() for text in more if not _IS_SAID.match(text)),
         )
         self._tell(report, function)
+        self.write_profile()
         os.abort()
 
     def _allocation_of(self, address: int) -> str | None:

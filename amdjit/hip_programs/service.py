@@ -46,7 +46,9 @@ def serve(path: str, is_own: bool) -> None:
         return
     if is_own:
         library.amdjit_hip_serve()
+        gpu.write_profile()
     else:
+        atexit.register(gpu.write_profile)
         atexit.register(library.amdjit_hip_over)
 
 

@@ -33,7 +33,8 @@ enum {
   hipErrorNoDevice = 100, hipErrorInvalidDevice = 101, hipErrorInvalidImage = 200, hipErrorFileNotFound = 301,
   hipErrorNoBinaryForGpu = 209, hipErrorInvalidHandle = 400, hipErrorIllegalState = 401, hipErrorNotFound = 500,
   hipErrorNotReady = 600, hipErrorUnsupportedLimit = 215, hipErrorPeerAccessUnsupported = 217,
-  hipErrorContextIsDestroyed = 709, hipErrorLaunchFailure = 719,
+  hipErrorContextIsDestroyed = 709, hipErrorHostMemoryAlreadyRegistered = 712, hipErrorHostMemoryNotRegistered = 713,
+  hipErrorLaunchFailure = 719,
   hipErrorCooperativeLaunchTooLarge = 720, hipErrorNotSupported = 801,
   hipErrorStreamCaptureUnsupported = 900, hipErrorStreamCaptureInvalidated = 901, hipErrorStreamCaptureUnmatched = 903,
   hipErrorStreamCaptureUnjoined = 904, hipErrorStreamCaptureIsolation = 905, hipErrorStreamCaptureImplicit = 906,
@@ -52,6 +53,7 @@ typedef struct {
   /* frames: return addresses of who asks. 0: out of memory. */
   uint64_t (*allocate)(uint64_t nbytes, int for_host, void *const *frames, uint64_t count);
   hipError_t (*release)(uint64_t address, void *const *frames, uint64_t count);
+  hipError_t (*adopt)(uint64_t address, uint64_t nbytes); /* memory of the host, until it is released */
   hipError_t (*to_device)(uint64_t address, const void *source, uint64_t nbytes);
   hipError_t (*to_host)(void *destination, uint64_t address, uint64_t nbytes);
   hipError_t (*load)(const void *image, uint64_t most_bytes, uint64_t *module);

@@ -38,6 +38,14 @@ HIP(hipDeviceGetPCIBusId, (char *id, int length, int device), (id, length, devic
   snprintf(id, length, "0000:%02x:00.0", device + 3);
   return hipSuccess;
 }
+HIP(hipDeviceGetByPCIBusId, (int *device, const char *id), (device, id)) {
+  unsigned domain, bus, number;
+  if (!device || !id) return hipErrorInvalidValue;
+  bool is_read = sscanf(id, "%x:%x:%x", &domain, &bus, &number) == 3 && !domain && !number;
+  if (!is_read || !is_device((int)bus - 3)) return hipErrorInvalidDevice;
+  *device = (int)bus - 3;
+  return hipSuccess;
+}
 HIP(hipRuntimeGetVersion, (int *version), (version)) { *version = (int)facts.version; return hipSuccess; }
 HIP(hipDriverGetVersion, (int *version), (version)) { *version = (int)facts.version; return hipSuccess; }
 

@@ -71,6 +71,10 @@ HIP(hipStreamGetCaptureInfo_v2,
   return hipSuccess;
 }
 
+HIP(hipStreamIsCapturing, (Stream *handle, int *status), (handle, status)) {
+  return status ? do_hipStreamGetCaptureInfo_v2(handle, status, NULL, NULL, NULL, NULL) : hipErrorInvalidValue;
+}
+
 /* ---- graphs ---- */
 
 static int type_of(const Work *work) {
@@ -110,6 +114,109 @@ HIP(hipGraphDestroy, (Graph *graph), (graph)) {
   free_nodes(graph);
   return hipSuccess;
 }
+HIP(hipGraphCreate, (Graph **graph, unsigned flags), (graph, flags)) {
+  if (!graph || flags) return hipErrorInvalidValue;
+  *graph = calloc(1, sizeof **graph);
+  (*graph)->alive = true;
+  return hipSuccess;
+}
+
+/* ---- nodes that programs add ---- */
+
+static bool is_in(const Graph *graph, const Node *wanted) {
+  for (Node *node = graph->first; node; node = node->next)
+    if (node == wanted) return true;
+  return false;
+}
+/* Add a node; the caller fills in its work when that is known to be right. */
+static hipError_t new_node(Node **made, Graph *graph, Node *const *after, size_t count, const Work *work) {
+  if (!made || !graph || !graph->alive || (count && !after)) return hipErrorInvalidValue;
+  for (size_t i = 0; i < count; i++)
+    if (!is_in(graph, after[i])) return hipErrorInvalidValue;
+  *made = add_node(graph);
+  (*made)->work = *work;
+  for (size_t i = 0; i < count; i++) depend_on(*made, after[i]);
+  return hipSuccess;
+}
+/* What a launch by these parameters does; its kernarg is the caller's. */
+static hipError_t set_launch(Work *work, const KernelNodeParameters *given, int device) {
+  Kernel *kernel = given->kernel;
+  hipError_t code = entry_of(kernel) ? registered_kernel(kernel, &kernel) : hipSuccess;
+  if (code) return code;
+  if (!kernel || !kernel->module->alive || kernel->module->device != device) return hipErrorInvalidValue;
+  Shape shape = {{given->grid.x, given->grid.y, given->grid.z, given->block.x, given->block.y, given->block.z},
+                 given->dynamic_lds, false};
+  void **extra = given->extra;
+  code = check_shape(&shape);
+  if (code) return code;
+  if (given->parameters && !STRICT) {
+    work->source = gathered(kernel->layout, given->parameters);
+    work->nbytes = explicit_bytes(kernel->layout);
+  } else {
+    if (given->parameters || !extra || extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4] != (void *)3)
+      return hipErrorInvalidValue;
+    work->nbytes = *(size_t *)extra[3];
+    work->source = copy_of(extra[1], work->nbytes);
+  }
+  work->what = LAUNCH;
+  work->kernel = kernel;
+  memcpy(work->grid_and_block, shape.grid_and_block, sizeof work->grid_and_block);
+  work->dynamic_lds = shape.dynamic_lds;
+  return hipSuccess;
+}
+HIP(hipGraphAddKernelNode,
+    (Node **made, Graph *graph, Node *const *after, size_t count, const KernelNodeParameters *given),
+    (made, graph, after, count, given)) {
+  Work work = {0};
+  hipError_t code = given ? set_launch(&work, given, current) : hipErrorInvalidValue;
+  if (code) return code;
+  code = new_node(made, graph, after, count, &work);
+  if (code) free((void *)work.source);
+  return code;
+}
+HIP(hipGraphAddMemcpyNode1D,
+    (Node **made, Graph *graph, Node *const *after, size_t count, void *destination, const void *source, size_t nbytes,
+     int kind), (made, graph, after, count, destination, source, nbytes, kind)) {
+  hipError_t code = check_copy(destination, source, nbytes, &kind);
+  Work work = {.what = COPY, .kind = kind, .destination = destination, .source = source, .nbytes = nbytes};
+  return code ? code : new_node(made, graph, after, count, &work);
+}
+typedef struct { void *destination; unsigned size; size_t rows, pitch; unsigned value; size_t count; } FillParameters;
+HIP(hipGraphAddMemsetNode, (Node **made, Graph *graph, Node *const *after, size_t count, const FillParameters *given),
+    (made, graph, after, count, given)) {
+  if (!given || !given->count || !given->rows || (given->size != 1 && given->size != 2 && given->size != 4))
+    return hipErrorInvalidValue;
+  uint64_t extent = (given->rows - 1) * given->pitch + given->size * given->count;
+  if (!find(given->destination, extent) && !find_pinned(given->destination, extent)) return hipErrorInvalidValue;
+  Work work = {.what = FILL, .kind = (int)given->size, .destination = given->destination, .value = given->value,
+               .nbytes = given->count, .rows = given->rows, .pitches = {given->pitch}};
+  return new_node(made, graph, after, count, &work);
+}
+typedef struct { void (*function)(void *); void *data; } HostParameters;
+HIP(hipGraphAddHostNode, (Node **made, Graph *graph, Node *const *after, size_t count, const HostParameters *given),
+    (made, graph, after, count, given)) {
+  if (!given || !given->function) return hipErrorInvalidValue;
+  Work work = {.what = HOST, .function = given->function, .data = given->data};
+  return new_node(made, graph, after, count, &work);
+}
+HIP(hipGraphAddEmptyNode, (Node **made, Graph *graph, Node *const *after, size_t count), (made, graph, after, count)) {
+  return new_node(made, graph, after, count, &(Work){.what = MARK});
+}
+/* Launches put nodes in the order of the graph's list, so an edge to an earlier one is refused. */
+HIP(hipGraphAddDependencies, (Graph *graph, Node *const *from, Node *const *to, size_t count), (graph, from, to, count)) {
+  if (!graph || !graph->alive || (count && (!from || !to))) return hipErrorInvalidValue;
+  static int is_said;
+  for (size_t i = 0; i < count; i++) {
+    if (!is_in(graph, from[i]) || !is_in(graph, to[i]) || from[i] == to[i]) return hipErrorInvalidValue;
+    if (index_of(graph, from[i]) > index_of(graph, to[i]))
+      return amdjit_hip_missing("hipGraphAddDependencies to a node that was added earlier", &is_said);
+  }
+  for (size_t i = 0; i < count; i++) depend_on(to[i], from[i]);
+  return hipSuccess;
+}
+
+/* ---- executable graphs ---- */
+
 HIP(hipGraphInstantiate, (GraphExec **made, Graph *graph, Node **wrong, char *log, size_t size),
     (made, graph, wrong, log, size)) {
   (void)wrong, (void)log, (void)size;
@@ -128,6 +235,14 @@ HIP(hipGraphInstantiate, (GraphExec **made, Graph *graph, Node **wrong, char *lo
   }
   *made = executable;
   return hipSuccess;
+}
+HIP(hipGraphInstantiateWithFlags, (GraphExec **made, Graph *graph, uint64_t flags), (made, graph, flags)) {
+  (void)flags; /* of memory that graphs allocate, and of launches by kernels */
+  return do_hipGraphInstantiate(made, graph, NULL, NULL, 0);
+}
+HIP(hipGraphUpload, (GraphExec *executable, Stream *stream), (executable, stream)) {
+  (void)stream;
+  return executable && executable->alive ? hipSuccess : hipErrorInvalidValue;
 }
 HIP(hipGraphExecDestroy, (GraphExec *executable), (executable)) {
   if (!executable || !executable->alive) return hipErrorInvalidValue;
@@ -239,18 +354,11 @@ HIP(hipGraphExecKernelNodeSetParams, (GraphExec *executable, Node *node, const K
   if (!executable || !executable->alive || !node || !given || !given->kernel) return hipErrorInvalidValue;
   Node *ours = executable->graph.first;
   while (ours && ours->copy_of != node) ours = ours->next;
-  if (!ours || ours->work.what != LAUNCH || given->parameters) return hipErrorInvalidValue;
-  void **extra = given->extra;
-  if (!extra || extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4] != (void *)3) return hipErrorInvalidValue;
-  if (!given->kernel->module->alive || given->kernel->module->device != executable->device) return hipErrorInvalidValue;
-  if (given->block.x * given->block.y * given->block.z > 1024) return hipErrorInvalidConfiguration;
+  if (!ours || ours->work.what != LAUNCH) return hipErrorInvalidValue;
   Work work = ours->work;
-  work.source = extra[1];
-  work.nbytes = *(size_t *)extra[3];
-  work.kernel = given->kernel;
-  uint32_t shape[6] = {given->grid.x, given->grid.y, given->grid.z, given->block.x, given->block.y, given->block.z};
-  memcpy(work.grid_and_block, shape, sizeof shape);
-  work.dynamic_lds = given->dynamic_lds;
+  hipError_t code = set_launch(&work, given, executable->device);
+  if (code) return code;
   replace(&ours->work, &work);
+  free((void *)work.source);
   return hipSuccess;
 }

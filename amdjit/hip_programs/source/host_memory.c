@@ -49,7 +49,7 @@ HIP(hipHostFree, (void *pointer), (pointer)) {
   finish();
   for (Allocation **link = &host_allocations; *link; link = &(*link)->next) {
     Allocation *allocation = *link;
-    if (allocation->address != (uint64_t)pointer) continue;
+    if (allocation->address != (uint64_t)pointer || allocation->is_registered) continue;
     *link = allocation->next;
     if (is_mapped(allocation)) given_back(allocation->address);
     else free(pointer);
@@ -59,6 +59,30 @@ HIP(hipHostFree, (void *pointer), (pointer)) {
   return hipErrorInvalidValue;
 }
 HIP(hipFreeHost, (void *pointer), (pointer)) { return do_hipHostFree(pointer); }
+/* Flags are those of pinned memory (portable, mapped), io memory and read-only. */
+HIP(hipHostRegister, (void *pointer, size_t nbytes, unsigned flags), (pointer, nbytes, flags)) {
+  uint64_t address = (uint64_t)pointer;
+  if (!pointer || !nbytes || flags > 15) return hipErrorInvalidValue;
+  for (Allocation *a = host_allocations; a; a = a->next)
+    if (a->address < address + nbytes && address < a->address + a->nbytes) return hipErrorHostMemoryAlreadyRegistered;
+  hipError_t code = emulator.adopt(address, nbytes);
+  if (code) return code;
+  note(&host_allocations, (Allocation){.address = address, .nbytes = nbytes, .flags = flags | hipHostMallocMapped,
+                                       .is_registered = true});
+  return hipSuccess;
+}
+HIP(hipHostUnregister, (void *pointer), (pointer)) {
+  finish();
+  for (Allocation **link = &host_allocations; *link; link = &(*link)->next) {
+    Allocation *allocation = *link;
+    if (allocation->address != (uint64_t)pointer || !allocation->is_registered) continue;
+    *link = allocation->next;
+    given_back(allocation->address);
+    free(allocation);
+    return hipSuccess;
+  }
+  return hipErrorHostMemoryNotRegistered;
+}
 HIP(hipMallocManaged, (void **pointer, size_t nbytes, unsigned flags), (pointer, nbytes, flags)) {
   if (flags != hipMemAttachGlobal && (STRICT || flags != 2)) return hipErrorInvalidValue;
   return new_allocation(pointer, nbytes, true);

@@ -190,6 +190,11 @@ HIP(hipMemcpyDtoDAsync, (void *destination, const void *source, size_t nbytes, S
     (destination, source, nbytes, stream)) {
   return queue_copy(destination, source, nbytes, hipMemcpyDeviceToDevice, stream);
 }
+HIP(hipMemcpyPeer, (void *destination, int to, const void *source, int from, size_t nbytes),
+    (destination, to, source, from, nbytes)) {
+  if (to < 0 || to >= device_count() || from < 0 || from >= device_count()) return hipErrorInvalidDevice;
+  return copy_and_wait(destination, source, nbytes, hipMemcpyDeviceToDevice, null_stream(current));
+}
 HIP(hipMemcpyPeerAsync,
     (void *destination, int to, const void *source, int from, size_t nbytes, Stream *stream),
     (destination, to, source, from, nbytes, stream)) {
