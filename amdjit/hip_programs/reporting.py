@@ -27,9 +27,9 @@ from amdjit.hip_programs.gpu import Gpu, frames_of
 from amdjit.late import late
 
 if TYPE_CHECKING:
-    from amdjit import profiling
+    from amdjit.profiling import profile as profiles
 else:
-    profiling = late("amdjit.profiling")
+    profiles = late("amdjit.profiling.profile")
 
 __all__ = ["ReportingGpu"]
 
@@ -52,7 +52,7 @@ class ReportingGpu(Gpu):
         self._frames: dict[int, tuple[int, Sequence[int]]] = {}
         self._parameters: dict[EmulatedFunction, dict[int, tuple[str, str]]] = {}
         self._page = device.environment.profile
-        self._profile = None if self._page is None else profiling.profile()
+        self._profile = None if self._page is None else profiles.profile()
 
     def write_profile(self) -> None:
         """Write the page of all launches, if AMDJIT_PROFILE asks for one."""

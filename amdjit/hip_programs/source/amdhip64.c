@@ -80,7 +80,7 @@ typedef struct Allocation {
   struct Allocation *next;
 } Allocation;
 typedef struct Module { uint64_t emulated; int device; bool alive; } Module;
-typedef struct Kernel { Module *module; const Layout *layout; char *name; } Kernel;
+typedef struct Kernel { Module *module; const Layout *layout; char *name; bool was_launched; } Kernel;
 /* A piece of work, in a queue or as the contents of a graph's node. */
 typedef struct Work {
   enum { COPY, LAUNCH, EVENT, HOST, MARK, FILL, ROWS, FREE } what;
@@ -142,6 +142,7 @@ static unsigned depth;
 static __thread hipError_t last_error;
 
 static bool start(void);
+static void stop_first(struct Kernel *kernel);
 static void finish(void);
 
 /* HIP forbids its functions in functions that a stream calls: a real runtime hangs there. */

@@ -25,8 +25,10 @@ static hipError_t copy_now(int kind, void *destination, const void *source, uint
 
 static hipError_t launch_now(Work *work) {
   launches++;
-  return emulator.launch(work->kernel->module->emulated, work->kernel->name, work->grid_and_block, work->dynamic_lds,
-                         work->source, work->nbytes, work->is_cooperative);
+  hipError_t code = emulator.launch(work->kernel->module->emulated, work->kernel->name, work->grid_and_block,
+                                    work->dynamic_lds, work->source, work->nbytes, work->is_cooperative);
+  stop_first(work->kernel);
+  return code;
 }
 
 /* Memory of the device, noted with the calls that asked for it. */

@@ -56,7 +56,7 @@ static hipError_t function_of(Kernel **kernel, Module *module, const char *name)
   const Layout *layout = emulator.describe(module->emulated, name);
   if (!layout) return hipErrorNotFound;
   *kernel = malloc(sizeof **kernel);
-  **kernel = (Kernel){module, layout, strdup(name)};
+  **kernel = (Kernel){module, layout, strdup(name), false};
   return hipSuccess;
 }
 HIP(hipModuleGetFunction, (Kernel **kernel, Module *module, const char *name), (kernel, module, name)) {

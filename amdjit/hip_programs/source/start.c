@@ -37,11 +37,19 @@ static void stop(void) {
   set(&is_over);
   if (!pthread_equal(pthread_self(), interpreter)) pthread_join(interpreter, NULL);
 }
+/* exit calls first what was registered last: `stop` must be before the destructors of what LLVM makes when it first
+ * needs it, which is in a kernel's first launch, or in a thread that compiles at the same time as later ones. */
+static void stop_first(Kernel *kernel) {
+  static time_t last;
+  if (!is_own || (kernel && kernel->was_launched && last == time(NULL))) return;
+  if (kernel) kernel->was_launched = true;
+  last = time(NULL);
+  atexit(stop);
+}
 void amdjit_hip_install(const Emulator *callbacks, const Facts *given) {
   emulator = *callbacks;
   facts = *given;
-  /* Here, and not before the interpreter starts: exit calls it before the destructors of LLVM, which was loaded since. */
-  if (is_own) atexit(stop);
+  stop_first(NULL);
   set(&is_ready_to_work);
 }
 void amdjit_hip_failed(void) { set(&has_failed); }
