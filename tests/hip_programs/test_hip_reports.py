@@ -96,7 +96,7 @@ def test_damaged_programs_end_with_errors_of_hip(tmp_path: Path) -> None:
     data = bytearray(compile_program("vector_add", "gfx1201").read_bytes())
     start = data.index(b"__CLANG_OFFLOAD_BUNDLE__")
     generator = random.Random(26)
-    for number in range(6):
+    for number in range(3):
         damaged = bytearray(data)
         for _ in range(40):
             at = start + generator.randrange(24, 4096 + 2048)
@@ -107,6 +107,25 @@ def test_damaged_programs_end_with_errors_of_hip(tmp_path: Path) -> None:
         ran = run_program(program)
         assert ran.code in (0, 1), ran.error
         assert ran.out.startswith(("PASS", "FAIL at ")), ran.error
+
+
+def test_a_truncated_file_and_a_stripped_program(tmp_path: Path) -> None:
+    data = compile_program("vector_add", "gfx1201").read_bytes()
+    start = data.index(b"__CLANG_OFFLOAD_BUNDLE__")
+    cut = tmp_path / "cut"
+    cut.write_bytes(data[start : start + bundle_size(data[start:]) // 2])
+    ran = run_program(compile_program("modules", "gfx1201"), str(cut))
+    assert ran.code == 1
+    assert "hipErrorInvalidImage" in ran.out
+    assert "a code object is damaged" in ran.error
+    stripped = tmp_path / "stripped"
+    stripped.write_bytes(compile_program("bugs", "gfx1201").read_bytes())
+    subprocess.run(["llvm-strip-22", str(stripped)], check=True)
+    stripped.chmod(0o755)
+    ran = run_program(stripped, "out-of-bounds", options=("--check", "memory"))
+    (report,) = ran.reports
+    assert (report["array"], report["line"]) == ("x", line_with("bugs", "BUG out-of-bounds"))
+    assert report["notes"][-1].endswith("compile with -g")
 
 
 def test_many_damaged_binaries_are_loaded_or_refused() -> None:

@@ -48,6 +48,11 @@ int main() {
   EXPECT_CODE(hipDeviceCanAccessPeer(&value, 0, 0), hipSuccess);
   EXPECT(value == 0);
   hipIpcMemHandle_t handle;
+  EXPECT_CODE(hipDeviceEnablePeerAccess(0, 0), hipErrorPeerAccessUnsupported);
+  EXPECT_CODE(hipDeviceEnablePeerAccess(1, 0), hipErrorInvalidDevice);
+  hipArray_t array;
+  hipChannelFormatDesc format = {32, 0, 0, 0, hipChannelFormatKindFloat};
+  EXPECT_CODE(hipMallocArray(&array, &format, 16, 16, 0), hipErrorNotSupported);
   EXPECT_CODE(hipIpcGetMemHandle(&handle, &value), hipErrorNotSupported);
   EXPECT_CODE(hipIpcGetMemHandle(&handle, &value), hipErrorNotSupported);
   EXPECT(!strcmp(hipGetErrorString(hipErrorOutOfMemory), "out of memory"));
