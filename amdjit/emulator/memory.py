@@ -178,7 +178,8 @@ class DeviceMemory:
 
     def adopt(self, address: int, nbytes: int) -> None:
         """Let kernels access memory of the host until it is freed here; it counts as written."""
-        content = np.frombuffer((ctypes.c_ubyte * nbytes).from_address(address), np.uint8)
+        there = memoryview((ctypes.c_ubyte * nbytes).from_address(address)).cast("B")
+        content = np.frombuffer(there, np.uint8)
         rows = _rows(address, ((0, nbytes, True),))
         self._add(
             Range(address, address + nbytes, label="", rows=rows, storage=content, content=content)

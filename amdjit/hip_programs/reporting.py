@@ -19,7 +19,7 @@ from amdjit.checking.settings import Request, publish, settings_for
 from amdjit.code_object.debug_info import read_debug_info, read_parameters
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.diagnostics.sanitizer import SanitizerReport
-from amdjit.emulator.checks.memory.quarantine import PROGRAM_PLACE, CallPlace
+from amdjit.emulator.checks.memory.quarantine import PROGRAM_PLACE, CallPlace, call_place
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.hip_programs.call_sites import CallSites, is_header
@@ -33,6 +33,8 @@ else:
 
 __all__ = ["ReportingGpu"]
 
+# Return addresses, the innermost first, or a line of Python.
+_Asking = Sequence[int] | CallPlace | None
 _ADDRESS = struct.Struct("<Q")
 # Farther away than that is another mistake than an index slightly out of bounds.
 _NEAR = 1 << 20
@@ -43,13 +45,17 @@ _PC = re.compile(r"at pc (0x[0-9a-f]+)$")
 
 class ReportingGpu(Gpu):
     """A device that makes the checks of AMDJIT_SANITIZE in all launches, and ends the program when
-    a kernel fails."""
+    a kernel fails.
 
-    def __init__(self, device: EmulatorDevice) -> None:
+    is_python: the program is Python, whose lines are those of its frames.
+    """
+
+    def __init__(self, device: EmulatorDevice, is_python: bool = False) -> None:
         super().__init__(device)
+        self._is_python = is_python
         self._sites = CallSites()
         self._settings = settings_for((), device.environment)._replace(raises=False)
-        self._frames: dict[int, tuple[int, Sequence[int]]] = {}
+        self._made: dict[int, tuple[int, _Asking]] = {}
         self._parameters: dict[EmulatedFunction, dict[int, tuple[str, str]]] = {}
         self._page = device.environment.profile
         self._profile = None if self._page is None else profiles.profile()
@@ -65,25 +71,33 @@ class ReportingGpu(Gpu):
 
     def allocate(self, nbytes: int, for_host: int, frames: Any, count: int) -> int:
         """Allocate, and note who asks for it."""
-        asking = frames_of(frames, count)
+        asking = self._asking(frames, count)
         token = PROGRAM_PLACE.set(self._place(asking))
         address = super().allocate(nbytes, for_host, frames, count)
         PROGRAM_PLACE.reset(token)
         if address:
-            self._frames[address] = nbytes, asking
+            self._made[address] = nbytes, asking
         return address
 
     def release(self, address: int, frames: Any, count: int) -> int:
         """Free, and note who does."""
-        self._frames.pop(address, None)
-        token = PROGRAM_PLACE.set(self._place(frames_of(frames, count)))
+        self._made.pop(address, None)
+        token = PROGRAM_PLACE.set(self._place(self._asking(frames, count)))
         code = super().release(address, frames, count)
         PROGRAM_PLACE.reset(token)
         return code
 
-    def _place(self, frames: Sequence[int]) -> CallPlace | None:
+    def _asking(self, frames: Any, count: int) -> _Asking:
+        return call_place() if self._is_python else frames_of(frames, count)
+
+    def _place(self, asking: _Asking) -> CallPlace | None:
         """Return the line of the program, where checks will tell it."""
-        line = self._sites.line_of(frames) if "memory" in self._settings.checks else None
+        return self._line(asking) if "memory" in self._settings.checks else None
+
+    def _line(self, asking: _Asking) -> CallPlace | None:
+        if asking is None or isinstance(asking, CallPlace):
+            return asking
+        line = self._sites.line_of(asking)
         return None if line is None else CallPlace(*line, by_array=False)
 
     def run(self, function: EmulatedFunction, shape: LaunchShape, kernarg: bytearray) -> None:
@@ -142,14 +156,16 @@ class ReportingGpu(Gpu):
         """Return in words which allocation an address is in or near, and who made it."""
 
         def distance(start: int) -> int:
-            return max(start - address, address - start - self._frames[start][0] + 1, 0)
+            return max(start - address, address - start - self._made[start][0] + 1, 0)
 
-        near = min(self._frames, key=distance, default=None)
+        near = min(self._made, key=distance, default=None)
         if near is None or distance(near) > _NEAR:
             return None
-        nbytes, frames = self._frames[near]
-        line = self._sites.line_of(frames)
-        where = f"at {line[0]}:{line[1]}" if line else "by code without lines: compile with -g"
+        nbytes, asking = self._made[near]
+        place = self._line(asking)
+        where = (
+            f"at {place.file}:{place.line}" if place else "by code without lines: compile with -g"
+        )
         return f"{'near' if distance(near) else 'in'} {nbytes} bytes that are allocated {where}"
 
     def _arrays(self, function: EmulatedFunction, kernarg: bytearray) -> list[ArrayArgument]:
@@ -163,12 +179,12 @@ class ReportingGpu(Gpu):
             if argument.value_kind != "global_buffer" or argument.size != _ADDRESS.size:
                 continue
             (address,) = _ADDRESS.unpack_from(kernarg, argument.offset)
-            start = max((one for one in self._frames if one <= address), default=None)
-            if start is None or address > start + self._frames[start][0]:
+            start = max((one for one in self._made if one <= address), default=None)
+            if start is None or address > start + self._made[start][0]:
                 continue
             name, text = names.get(number, (f"argument_{number}", ""))
             dtype, size = _pointed(text)
-            count = (start + self._frames[start][0] - address) // size
+            count = (start + self._made[start][0] - address) // size
             found.append(ArrayArgument(name, address, (count,), (size,), size, dtype))
         return found
 

@@ -37,7 +37,7 @@ def serve(path: str, is_own: bool) -> None:
             sys.stderr = _Output(library, is_error=True)
             warnings.formatwarning = lambda message, *rest, **more: f"{message}\n"
         device = _device()
-        gpu = ReportingGpu(device)
+        gpu = ReportingGpu(device, is_python=not is_own)
         _SERVED.append(gpu)
         library.amdjit_hip_install(ctypes.byref(gpu.callbacks), ctypes.byref(_facts(device, path)))
     except BaseException as error:  # the program waits for one of both

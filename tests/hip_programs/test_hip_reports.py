@@ -156,10 +156,14 @@ def test_a_process_that_is_python_uses_its_own_interpreter(tmp_path: Path) -> No
         "code, address = hip.hipMalloc(64)\n"
         "print(code == 0, hip.hipGetDeviceProperties(0)[1].gcnArchName)\n"
         "print(hip.hipFree(address)[0] == 0, int(hip.hipFree(address)[0]))\n"
+        "leaked = hip.hipMalloc(64)\n"
     )
-    ran = run_program(Path(sys.executable), str(script), options=("--device", "emulator:gfx942"))
+    options = ("--device", "emulator:gfx942", "--check", "memory")
+    ran = run_program(Path(sys.executable), str(script), options=options)
     assert ran.code == 0, ran.error
     assert ran.out.splitlines() == ["True gfx942", "True 1"]
+    (report,) = ran.reports
+    assert (report["kind"], report["file"], report["line"]) == ("leak", str(script), 5)
 
 
 def test_a_program_that_is_not_there_is_an_error() -> None:
