@@ -54,7 +54,7 @@ def test_the_module_api_takes_files_and_bytes() -> None:
     data = other.read_bytes()
     bundle = other.with_suffix(".bundle")
     bundle.write_bytes(data[data.index(b"__CLANG_OFFLOAD_BUNDLE__") :])
-    ran = run_program(program, str(bundle))
+    ran = run_program(program, str(bundle), options=ALL_CHECKS)
     assert (ran.code, ran.out, ran.reports) == (0, "PASS\n", []), ran.error
 
 
