@@ -27,8 +27,11 @@ _SECONDS = 300
 _STUB = """
 __attribute__((weak)) int {name}(void) {{
   static int is_said;
-  return amdjit_hip_missing("{name}", &is_said);
+  int code = amdjit_hip_missing("{name}", &is_said);
+  return {code};
 }}"""
+# hiprtcResult has codes of its own: HIPRTC_ERROR_INTERNAL_ERROR.
+_CODES = {True: "code ? 11 : 0", False: "code"}
 
 
 def hip_library() -> Path:
@@ -41,7 +44,7 @@ def hip_library() -> Path:
         raise BackendError("amdjit's libamdhip64 is for Linux")
     compiler = _compiler()
     command = [compiler, *_FLAGS, *_definitions(), "-I", str(SOURCES)]
-    digest = hashlib.sha256(repr(command).encode())
+    digest = hashlib.sha256((repr(command) + _stubs()).encode())
     for path in sorted(SOURCES.iterdir()):
         digest.update(path.read_bytes())
     folder = _cache_folder() / "hip_library" / digest.hexdigest()[:16]
@@ -113,9 +116,13 @@ def _build(command: list[str], folder: Path) -> None:
         shutil.rmtree(unfinished)
 
 
+def _stub(name: str) -> str:
+    return _STUB.format(name=name, code=_CODES[name.startswith("hiprtc")])
+
+
 def _stubs() -> str:
     """Return weak functions for all names of HIP: those that nothing else defines say their
     name."""
     names = sorted(set(re.findall(r"\b(hip\w+);", _MAP.read_text())))
     head = "int amdjit_hip_missing(const char *function, int *is_said);"
-    return head + "".join(_STUB.format(name=name) for name in names) + "\n"
+    return head + "".join(_stub(name) for name in names) + "\n"

@@ -38,6 +38,10 @@ HIP(hipDeviceGetPCIBusId, (char *id, int length, int device), (id, length, devic
   snprintf(id, length, "0000:%02x:00.0", device + 3);
   return hipSuccess;
 }
+typedef struct { int bits[4], kind; } ChannelFormat;
+ChannelFormat hipCreateChannelDesc(int x, int y, int z, int w, int kind) {
+  return (ChannelFormat){{x, y, z, w}, kind};
+}
 HIP(hipDeviceGetByPCIBusId, (int *device, const char *id), (device, id)) {
   unsigned domain, bus, number;
   if (!device || !id) return hipErrorInvalidValue;

@@ -64,6 +64,7 @@ HIP(hipModuleGetFunction, (Kernel **kernel, Module *module, const char *name), (
   if (!module || !module->alive) return hipErrorInvalidHandle;
   return function_of(kernel, module, name);
 }
+const char *hipKernelNameRef(const Kernel *kernel) { return kernel ? kernel->name : NULL; }
 /* A variable of a module, which is memory that programs copy to and from. */
 static hipError_t variable_of(Module *module, const char *name, void **address, size_t *nbytes) {
   uint64_t at = 0, size = 0;

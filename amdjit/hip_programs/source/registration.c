@@ -76,6 +76,11 @@ static Registered *entry_of(const void *handle) {
     if (each->handle == handle) return each;
   return NULL;
 }
+const char *hipKernelNameRefByPtr(const void *function, Stream *stream) {
+  (void)stream;
+  Registered *entry = entry_of(function);
+  return entry ? entry->name : NULL;
+}
 static hipError_t registered_kernel(const void *function, Kernel **kernel) {
   Registered *entry = entry_of(function);
   if (!entry) return hipErrorInvalidDeviceFunction;

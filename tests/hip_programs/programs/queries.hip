@@ -1,6 +1,8 @@
 // Properties, attributes, occupancy; what HIP refuses, and what this library lacks.
 #include "program.h"
 
+#include <hip/hiprtc.h>
+
 __global__ void nothing(int *) {}
 __global__ void with_lds(float *out) {
   __shared__ float room[1024];
@@ -50,6 +52,10 @@ int main() {
   hipIpcMemHandle_t handle;
   EXPECT_CODE(hipDeviceEnablePeerAccess(0, 0), hipErrorPeerAccessUnsupported);
   EXPECT_CODE(hipDeviceEnablePeerAccess(1, 0), hipErrorInvalidDevice);
+  EXPECT(!strcmp(hipKernelNameRefByPtr(reinterpret_cast<const void *>(nothing), nullptr), "_Z7nothingPi"));
+  hiprtcProgram compiled;
+  hiprtcResult refused = hiprtcCreateProgram(&compiled, "", "program.hip", 0, nullptr, nullptr);
+  EXPECT(refused == HIPRTC_ERROR_INTERNAL_ERROR && strstr(hiprtcGetErrorString(refused), "not supported"));
   hipArray_t array;
   hipChannelFormatDesc format = {32, 0, 0, 0, hipChannelFormatKindFloat};
   EXPECT_CODE(hipMallocArray(&array, &format, 16, 16, 0), hipErrorNotSupported);
