@@ -86,6 +86,16 @@ typedef struct {
   int maxDynamicSharedSizeBytes, maxThreadsPerBlock, numRegs, preferredShmemCarveout, ptxVersion;
   size_t sharedSizeBytes;
 } FunctionAttributes;
+/* hipFunction_attribute */
+static hipError_t function_attribute(int *value, int attribute, const Layout *layout) {
+  const int values[] = {(int)layout->most_work_items, (int)layout->lds_bytes, 0, (int)layout->scratch_bytes,
+                        (int)layout->vgprs, 0, 0, 0, (int)(facts.lds_bytes - layout->lds_bytes), 0};
+  if (attribute < 0 || attribute >= (int)(sizeof values / sizeof *values)) return hipErrorInvalidValue;
+  *value = values[attribute];
+  return hipSuccess;
+}
+OCCUPANCY(hipFuncGetAttribute, known_kernel(function, &kernel), (int *value, int attribute, Kernel *function),
+          (value, attribute, function), function_attribute(value, attribute, kernel->layout))
 OCCUPANCY(hipFuncGetAttributes, registered_kernel(function, &kernel),
           (FunctionAttributes *attributes, const void *function), (attributes, function),
           (*attributes = (FunctionAttributes){.localSizeBytes = kernel->layout->scratch_bytes,

@@ -219,6 +219,33 @@ HIP(hipDeviceSetLimit, (int limit, size_t value), (limit, value)) {
 }
 HIP(hipDeviceSetCacheConfig, (int config), (config)) { (void)config; return hipSuccess; }
 HIP(hipDeviceSetSharedMemConfig, (int config), (config)) { (void)config; return hipSuccess; }
+HIP(hipDeviceGetCacheConfig, (int *config), (config)) {
+  if (config) *config = 0;
+  return config ? hipSuccess : hipErrorInvalidValue;
+}
+HIP(hipDeviceGetSharedMemConfig, (int *config), (config)) { return do_hipDeviceGetCacheConfig(config); }
+HIP(hipFuncSetSharedMemConfig, (const void *function, int config), (function, config)) {
+  (void)config;
+  return function ? hipSuccess : hipErrorInvalidDeviceFunction;
+}
+HIP(hipDeviceGetUuid, (char *bytes, int device), (bytes, device)) {
+  if (!bytes) return hipErrorInvalidValue;
+  if (!is_device(device)) return hipErrorInvalidDevice;
+  memset(bytes, 0, 16);
+  snprintf(bytes, 16, "amdjit-%d", device);
+  return hipSuccess;
+}
+HIP(hipGetProcAddress, (const char *name, void **function, int version, uint64_t flags, int *status),
+    (name, function, version, flags, status)) {
+  (void)version, (void)flags;
+  Dl_info own;
+  if (!name || !function || !dladdr((void *)hipInit, &own)) return hipErrorInvalidValue;
+  void *library = dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  *function = library ? dlsym(library, name) : NULL;
+  if (library) dlclose(library);
+  if (status) *status = *function ? 0 : 1; /* hipDriverProcAddressQueryResult: found, not found */
+  return *function ? hipSuccess : hipErrorInvalidValue;
+}
 HIP(hipFuncSetCacheConfig, (const void *function, int config), (function, config)) {
   (void)function, (void)config;
   return hipSuccess;

@@ -115,6 +115,14 @@ HIP(hipMemGetAddressRange, (void **base, size_t *nbytes, void *pointer), (base, 
   if (nbytes) *nbytes = allocation->nbytes;
   return hipSuccess;
 }
+HIP(hipMemPtrGetInfo, (void *pointer, size_t *nbytes), (pointer, nbytes)) {
+  return nbytes ? do_hipMemGetAddressRange(NULL, nbytes, pointer) : hipErrorInvalidValue;
+}
+/* Flags ask for kinds of memory that are all the same here: fine-grained, uncached, for signals. */
+HIP(hipExtMallocWithFlags, (void **pointer, size_t nbytes, unsigned flags), (pointer, nbytes, flags)) {
+  (void)flags;
+  return do_hipMalloc(pointer, nbytes);
+}
 HIP(hipMemGetInfo, (size_t *available, size_t *total), (available, total)) {
   *total = total_memory();
   *available = *total - used_memory;

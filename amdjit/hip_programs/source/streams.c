@@ -4,6 +4,8 @@
 
 enum { LEAST_PRIORITY = 1, GREATEST_PRIORITY = -1 };
 
+static hipError_t do_hipDeviceSynchronize(void);
+HIP(hipCtxSynchronize, (void), ()) { return do_hipDeviceSynchronize(); }
 HIP(hipDeviceSynchronize, (void), ()) {
   REFUSE(refused_anywhere(hipErrorStreamCaptureUnsupported));
   return wait_for_all();

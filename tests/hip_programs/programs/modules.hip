@@ -23,6 +23,10 @@ int main(int, char **arguments) {
     else HIP(hipModuleLoadData(&module, bytes.data()));
     EXPECT_CODE(hipModuleGetFunction(&function, module, "no_such"), hipErrorNotFound);
     HIP(hipModuleGetFunction(&function, module, "_Z3addPKfS0_Pfi"));
+    int most = 0;
+    HIP(hipFuncGetAttribute(&most, HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
+    EXPECT(most == 1024);
+    EXPECT_CODE(hipFuncGetAttribute(&most, HIP_FUNC_ATTRIBUTE_MAX, function), hipErrorInvalidValue);
     void *parameters[] = {&x, &y, &z, &n};
     size_t nbytes = sizeof packed;
     void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, &packed, HIP_LAUNCH_PARAM_BUFFER_SIZE, &nbytes,

@@ -53,6 +53,18 @@ int main() {
   EXPECT_CODE(hipDeviceEnablePeerAccess(0, 0), hipErrorPeerAccessUnsupported);
   EXPECT_CODE(hipDeviceEnablePeerAccess(1, 0), hipErrorInvalidDevice);
   EXPECT(!strcmp(hipKernelNameRefByPtr(reinterpret_cast<const void *>(nothing), nullptr), "_Z7nothingPi"));
+  hipDeviceptr_t room;
+  size_t nbytes = 0;
+  HIP(hipExtMallocWithFlags(reinterpret_cast<void **>(&room), 100, hipDeviceMallocFinegrained));
+  HIP(hipMemPtrGetInfo(room, &nbytes));
+  EXPECT(nbytes == 100);
+  HIP(hipFree(room));
+  hipUUID uuid;
+  HIP(hipDeviceGetUuid(&uuid, 0));
+  EXPECT_CODE(hipDeviceGetUuid(&uuid, 1), hipErrorInvalidDevice);
+  hipFuncCache_t config;
+  HIP(hipDeviceGetCacheConfig(&config));
+  HIP(hipCtxSynchronize());
   hiprtcProgram compiled;
   hiprtcResult refused = hiprtcCreateProgram(&compiled, "", "program.hip", 0, nullptr, nullptr);
   EXPECT(refused == HIPRTC_ERROR_INTERNAL_ERROR && strstr(hiprtcGetErrorString(refused), "not supported"));
