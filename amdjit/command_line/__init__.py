@@ -19,6 +19,7 @@ from amdjit.command_line import (
     inspect,
     layout,
     probe,
+    run,
     tune,
 )
 from amdjit.command_line.signatures import parse_signature
@@ -30,6 +31,7 @@ _COMMANDS = (
     doctor,
     demo,
     devices,
+    run,
     inspect,
     explore,
     build,
@@ -47,7 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(own, argparse.Namespace(arguments=program, runs=False))
     if program and not options.runs:
-        parser.error("what follows -- is for the program of `amdjit explore --run`")
+        parser.error(
+            "what follows -- is for the program of `amdjit run` and `amdjit explore --run`"
+        )
     try:
         code = int(options.run(options))
         sys.stdout.flush()

@@ -161,6 +161,10 @@ class EmulatorDevice(EmulatedMemory, EmulatedStreams):
         """DLPack's kDLCPU: addresses are the host's own."""
         return 1, 0
 
+    def prepare(self) -> None:
+        """Start LLVM, as the first launch does otherwise."""
+        self._machine()
+
     def _machine(self) -> _Machine:
         with self._lazy.lock:
             if self._lazy.machine is None:

@@ -26,8 +26,7 @@ static bool is_pool(const Pool *wanted) {
     if (pool == wanted) return pool->alive;
   return false;
 }
-hipError_t hipMemPoolCreate(Pool **pool, const PoolProperties *properties) {
-  ENTER;
+HIP(hipMemPoolCreate, (Pool **pool, const PoolProperties *properties), (pool, properties)) {
   if (properties->allocation_type != 1 || properties->location.type != 1) return hipErrorInvalidValue;
   if (properties->location.id < 0 || properties->location.id >= device_count()) return hipErrorInvalidDevice;
   *pool = calloc(1, sizeof **pool); /* never freed, so that a use after hipMemPoolDestroy is seen */
@@ -44,38 +43,34 @@ static hipError_t give_back(Pool *pool, uint64_t most) {
     }
     *link = block->next;
     pool->reserved -= block->nbytes;
-    hipError_t code = hipFree((void *)block->address);
+    hipError_t code = do_hipFree((void *)block->address);
     if (code) return code;
     free(block);
   }
   return hipSuccess;
 }
-hipError_t hipMemPoolDestroy(Pool *pool) {
-  ENTER;
+HIP(hipMemPoolDestroy, (Pool *pool), (pool)) {
   if (!is_pool(pool)) return hipErrorInvalidValue;
   finish();
   pool->alive = false;
   return give_back(pool, 0);
 }
-hipError_t hipMemPoolSetAttribute(Pool *pool, int attribute, void *value) {
-  ENTER;
+HIP(hipMemPoolSetAttribute, (Pool *pool, int attribute, void *value), (pool, attribute, value)) {
   if (!is_pool(pool) || attribute != hipMemPoolAttrReleaseThreshold) return hipErrorInvalidValue;
   memcpy(&pool->threshold, value, 8);
   return hipSuccess;
 }
-hipError_t hipMemPoolGetAttribute(Pool *pool, int attribute, void *value) {
-  ENTER;
+HIP(hipMemPoolGetAttribute, (Pool *pool, int attribute, void *value), (pool, attribute, value)) {
   if (!is_pool(pool) || attribute != hipMemPoolAttrReservedMemCurrent) return hipErrorInvalidValue;
   memcpy(value, &pool->reserved, 8);
   return hipSuccess;
 }
-hipError_t hipMemPoolTrimTo(Pool *pool, size_t most) {
-  ENTER;
+HIP(hipMemPoolTrimTo, (Pool *pool, size_t most), (pool, most)) {
   return is_pool(pool) ? give_back(pool, most) : hipErrorInvalidValue;
 }
 
-hipError_t hipMallocFromPoolAsync(void **pointer, size_t nbytes, Pool *pool, Stream *handle) {
-  ENTER;
+HIP(hipMallocFromPoolAsync, (void **pointer, size_t nbytes, Pool *pool, Stream *handle),
+    (pointer, nbytes, pool, handle)) {
   *pointer = NULL;
   Stream *stream = stream_of(handle);
   if (!is_pool(pool) || !nbytes) return hipErrorInvalidValue;
@@ -89,7 +84,7 @@ hipError_t hipMallocFromPoolAsync(void **pointer, size_t nbytes, Pool *pool, Str
     *pointer = (void *)block->address;
     return hipSuccess;
   }
-  hipError_t code = hipMalloc(pointer, size);
+  hipError_t code = new_allocation(pointer, size, false);
   if (code) return code;
   Block *block = malloc(sizeof *block);
   *block = (Block){(uint64_t)*pointer, size, USED, NULL, NULL, pool->blocks};
@@ -97,12 +92,34 @@ hipError_t hipMallocFromPoolAsync(void **pointer, size_t nbytes, Pool *pool, Str
   pool->reserved += size;
   return hipSuccess;
 }
+/* The pool of a device, from which hipMallocAsync takes. */
+static Pool *default_pool(int device) {
+  static Pool *made[MOST_DEVICES];
+  if (!made[device]) {
+    made[device] = calloc(1, sizeof(Pool));
+    *made[device] = (Pool){.device = device, .alive = true, .next = pools};
+    pools = made[device];
+  }
+  return made[device];
+}
+HIP(hipDeviceGetDefaultMemPool, (Pool **pool, int device), (pool, device)) {
+  if (!is_device(device)) return hipErrorInvalidDevice;
+  *pool = default_pool(device);
+  return hipSuccess;
+}
+HIP(hipDeviceGetMemPool, (Pool **pool, int device), (pool, device)) {
+  return do_hipDeviceGetDefaultMemPool(pool, device);
+}
+HIP(hipMallocAsync, (void **pointer, size_t nbytes, Stream *stream), (pointer, nbytes, stream)) {
+  return do_hipMallocFromPoolAsync(pointer, nbytes, default_pool(current), stream);
+}
 static void freed(Work *work) {
   Block *block = work->data;
   if (block->state == FREED && block->freed_by == work) block->state = IDLE;
+  if (STRICT) return;
+  for (Pool *pool = pools; pool; pool = pool->next) give_back(pool, 0); /* so that a use of it is noticed */
 }
-hipError_t hipFreeAsync(void *pointer, Stream *handle) {
-  ENTER;
+HIP(hipFreeAsync, (void *pointer, Stream *handle), (pointer, handle)) {
   REFUSE(refused_in_thread());
   for (Pool *pool = pools; pool; pool = pool->next)
     for (Block *block = pool->blocks; block; block = block->next) {

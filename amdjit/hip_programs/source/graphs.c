@@ -1,7 +1,6 @@
 /* Captures and graphs. Part of amdhip64.c. */
 
 typedef struct GraphExec { Graph graph; Work *last; int device; bool alive; } GraphExec;
-typedef struct { uint32_t x, y, z; } Extent;
 typedef struct {
   Extent block;
   void **extra;
@@ -14,12 +13,11 @@ _Static_assert(sizeof(KernelNodeParameters) == 64, "hipKernelNodeParams has 64 b
 
 /* ---- captures ---- */
 
-hipError_t hipStreamBeginCapture(Stream *handle, int mode) {
-  ENTER;
+HIP(hipStreamBeginCapture, (Stream *handle, int mode), (handle, mode)) {
   Stream *stream = stream_of(handle);
   if (is_null(stream)) return hipErrorStreamCaptureUnsupported;
   if (!stream->alive) return hipErrorContextIsDestroyed;
-  if (mode != hipStreamCaptureModeThreadLocal) return hipErrorInvalidValue; /* this stand-in has no other */
+  if (STRICT && mode != hipStreamCaptureModeThreadLocal) return hipErrorInvalidValue;
   if (stream->capture) return hipErrorIllegalState;
   Capture *capture = calloc(1, sizeof *capture); /* never freed: events may name it */
   *capture = (Capture){calloc(1, sizeof(Graph)), stream, pthread_self(), true, false, captures};
@@ -47,8 +45,7 @@ static bool is_joined(const Capture *capture) {
   }
   return true;
 }
-hipError_t hipStreamEndCapture(Stream *handle, Graph **graph) {
-  ENTER;
+HIP(hipStreamEndCapture, (Stream *handle, Graph **graph), (handle, graph)) {
   *graph = NULL;
   Stream *stream = stream_of(handle);
   Capture *capture = stream->capture;
@@ -62,9 +59,9 @@ hipError_t hipStreamEndCapture(Stream *handle, Graph **graph) {
   *graph = capture->graph;
   return hipSuccess;
 }
-hipError_t hipStreamGetCaptureInfo_v2(Stream *handle, int *status, uint64_t *number, Graph **graph, Node ***nodes,
-                                      size_t *count) {
-  ENTER;
+HIP(hipStreamGetCaptureInfo_v2,
+    (Stream *handle, int *status, uint64_t *number, Graph **graph, Node ***nodes, size_t *count),
+    (handle, status, number, graph, nodes, count)) {
   Stream *stream = stream_of(handle);
   *status = !stream->capture ? 0 : stream->capture->is_valid ? 1 : 2;
   if (number) *number = (uint64_t)stream->capture;
@@ -72,6 +69,10 @@ hipError_t hipStreamGetCaptureInfo_v2(Stream *handle, int *status, uint64_t *num
   if (nodes) *nodes = stream->nodes;
   if (count) *count = stream->capture ? stream->node_count : 0;
   return hipSuccess;
+}
+
+HIP(hipStreamIsCapturing, (Stream *handle, int *status), (handle, status)) {
+  return status ? do_hipStreamGetCaptureInfo_v2(handle, status, NULL, NULL, NULL, NULL) : hipErrorInvalidValue;
 }
 
 /* ---- graphs ---- */
@@ -106,16 +107,118 @@ static void free_nodes(Graph *graph) {
   graph->first = graph->last = NULL;
 }
 
-hipError_t hipGraphDestroy(Graph *graph) {
-  ENTER;
+HIP(hipGraphDestroy, (Graph *graph), (graph)) {
   if (!graph) return hipErrorInvalidValue;
   if (!graph->alive) return hipErrorIllegalState;
   graph->alive = false;
   free_nodes(graph);
   return hipSuccess;
 }
-hipError_t hipGraphInstantiate(GraphExec **made, Graph *graph, Node **wrong, char *log, size_t size) {
-  ENTER;
+HIP(hipGraphCreate, (Graph **graph, unsigned flags), (graph, flags)) {
+  if (!graph || flags) return hipErrorInvalidValue;
+  *graph = calloc(1, sizeof **graph);
+  (*graph)->alive = true;
+  return hipSuccess;
+}
+
+/* ---- nodes that programs add ---- */
+
+static bool is_in(const Graph *graph, const Node *wanted) {
+  for (Node *node = graph->first; node; node = node->next)
+    if (node == wanted) return true;
+  return false;
+}
+/* Add a node; the caller fills in its work when that is known to be right. */
+static hipError_t new_node(Node **made, Graph *graph, Node *const *after, size_t count, const Work *work) {
+  if (!made || !graph || !graph->alive || (count && !after)) return hipErrorInvalidValue;
+  for (size_t i = 0; i < count; i++)
+    if (!is_in(graph, after[i])) return hipErrorInvalidValue;
+  *made = add_node(graph);
+  (*made)->work = *work;
+  for (size_t i = 0; i < count; i++) depend_on(*made, after[i]);
+  return hipSuccess;
+}
+/* What a launch by these parameters does; its kernarg is the caller's. */
+static hipError_t set_launch(Work *work, const KernelNodeParameters *given, int device) {
+  Kernel *kernel = given->kernel;
+  hipError_t code = entry_of(kernel) ? registered_kernel(kernel, &kernel) : hipSuccess;
+  if (code) return code;
+  if (!kernel || !kernel->module->alive || kernel->module->device != device) return hipErrorInvalidValue;
+  Shape shape = {{given->grid.x, given->grid.y, given->grid.z, given->block.x, given->block.y, given->block.z},
+                 given->dynamic_lds, false};
+  void **extra = given->extra;
+  code = check_shape(&shape);
+  if (code) return code;
+  if (given->parameters && !STRICT) {
+    work->source = gathered(kernel->layout, given->parameters);
+    work->nbytes = explicit_bytes(kernel->layout);
+  } else {
+    if (given->parameters || !extra || extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4] != (void *)3)
+      return hipErrorInvalidValue;
+    work->nbytes = *(size_t *)extra[3];
+    work->source = copy_of(extra[1], work->nbytes);
+  }
+  work->what = LAUNCH;
+  work->kernel = kernel;
+  memcpy(work->grid_and_block, shape.grid_and_block, sizeof work->grid_and_block);
+  work->dynamic_lds = shape.dynamic_lds;
+  return hipSuccess;
+}
+HIP(hipGraphAddKernelNode,
+    (Node **made, Graph *graph, Node *const *after, size_t count, const KernelNodeParameters *given),
+    (made, graph, after, count, given)) {
+  Work work = {0};
+  hipError_t code = given ? set_launch(&work, given, current) : hipErrorInvalidValue;
+  if (code) return code;
+  code = new_node(made, graph, after, count, &work);
+  if (code) free((void *)work.source);
+  return code;
+}
+HIP(hipGraphAddMemcpyNode1D,
+    (Node **made, Graph *graph, Node *const *after, size_t count, void *destination, const void *source, size_t nbytes,
+     int kind), (made, graph, after, count, destination, source, nbytes, kind)) {
+  hipError_t code = check_copy(destination, source, nbytes, &kind);
+  Work work = {.what = COPY, .kind = kind, .destination = destination, .source = source, .nbytes = nbytes};
+  return code ? code : new_node(made, graph, after, count, &work);
+}
+typedef struct { void *destination; unsigned size; size_t rows, pitch; unsigned value; size_t count; } FillParameters;
+HIP(hipGraphAddMemsetNode, (Node **made, Graph *graph, Node *const *after, size_t count, const FillParameters *given),
+    (made, graph, after, count, given)) {
+  if (!given || !given->count || !given->rows || (given->size != 1 && given->size != 2 && given->size != 4))
+    return hipErrorInvalidValue;
+  uint64_t extent = (given->rows - 1) * given->pitch + given->size * given->count;
+  if (!find(given->destination, extent) && !find_pinned(given->destination, extent)) return hipErrorInvalidValue;
+  Work work = {.what = FILL, .kind = (int)given->size, .destination = given->destination, .value = given->value,
+               .nbytes = given->count, .rows = given->rows, .pitches = {given->pitch}};
+  return new_node(made, graph, after, count, &work);
+}
+typedef struct { void (*function)(void *); void *data; } HostParameters;
+HIP(hipGraphAddHostNode, (Node **made, Graph *graph, Node *const *after, size_t count, const HostParameters *given),
+    (made, graph, after, count, given)) {
+  if (!given || !given->function) return hipErrorInvalidValue;
+  Work work = {.what = HOST, .function = given->function, .data = given->data};
+  return new_node(made, graph, after, count, &work);
+}
+HIP(hipGraphAddEmptyNode, (Node **made, Graph *graph, Node *const *after, size_t count), (made, graph, after, count)) {
+  return new_node(made, graph, after, count, &(Work){.what = MARK});
+}
+/* Launches put nodes in the order of the graph's list, so an edge to an earlier one is refused. */
+HIP(hipGraphAddDependencies, (Graph *graph, Node *const *from, Node *const *to, size_t count), (graph, from, to, count)) {
+  if (!graph || !graph->alive || (count && (!from || !to))) return hipErrorInvalidValue;
+  static int is_said;
+  for (size_t i = 0; i < count; i++) {
+    if (!is_in(graph, from[i]) || !is_in(graph, to[i]) || from[i] == to[i]) return hipErrorInvalidValue;
+    if (index_of(graph, from[i]) > index_of(graph, to[i]))
+      return amdjit_hip_missing("hipGraphAddDependencies to a node that was added earlier", &is_said);
+  }
+  for (size_t i = 0; i < count; i++) depend_on(to[i], from[i]);
+  return hipSuccess;
+}
+
+/* ---- executable graphs ---- */
+
+HIP(hipGraphInstantiate, (GraphExec **made, Graph *graph, Node **wrong, char *log, size_t size),
+    (made, graph, wrong, log, size)) {
   (void)wrong, (void)log, (void)size;
   if (!graph || !graph->alive) return hipErrorInvalidValue;
   GraphExec *executable = calloc(1, sizeof *executable);
@@ -133,8 +236,15 @@ hipError_t hipGraphInstantiate(GraphExec **made, Graph *graph, Node **wrong, cha
   *made = executable;
   return hipSuccess;
 }
-hipError_t hipGraphExecDestroy(GraphExec *executable) {
-  ENTER;
+HIP(hipGraphInstantiateWithFlags, (GraphExec **made, Graph *graph, uint64_t flags), (made, graph, flags)) {
+  (void)flags; /* of memory that graphs allocate, and of launches by kernels */
+  return do_hipGraphInstantiate(made, graph, NULL, NULL, 0);
+}
+HIP(hipGraphUpload, (GraphExec *executable, Stream *stream), (executable, stream)) {
+  (void)stream;
+  return executable && executable->alive ? hipSuccess : hipErrorInvalidValue;
+}
+HIP(hipGraphExecDestroy, (GraphExec *executable), (executable)) {
   if (!executable || !executable->alive) return hipErrorInvalidValue;
   executable->alive = false;
   finish_work(executable->last);
@@ -149,8 +259,7 @@ hipError_t hipGraphExecDestroy(GraphExec *executable) {
   free_nodes(&executable->graph);
   return hipSuccess;
 }
-hipError_t hipGraphLaunch(GraphExec *executable, Stream *handle) {
-  ENTER;
+HIP(hipGraphLaunch, (GraphExec *executable, Stream *handle), (executable, handle)) {
   if (!executable || !executable->alive) return hipErrorInvalidValue;
   Stream *stream = stream_of(handle);
   if (stream->capture) return hipErrorStreamCaptureUnsupported;
@@ -184,8 +293,7 @@ hipError_t hipGraphLaunch(GraphExec *executable, Stream *handle) {
   return hipSuccess;
 }
 
-hipError_t hipGraphGetNodes(Graph *graph, Node **nodes, size_t *count) {
-  ENTER;
+HIP(hipGraphGetNodes, (Graph *graph, Node **nodes, size_t *count), (graph, nodes, count)) {
   if (!graph || !graph->alive || !count) return hipErrorInvalidValue;
   size_t found = 0;
   for (Node *node = graph->first; node; node = node->next, found++)
@@ -193,8 +301,7 @@ hipError_t hipGraphGetNodes(Graph *graph, Node **nodes, size_t *count) {
   *count = found;
   return hipSuccess;
 }
-hipError_t hipGraphGetEdges(Graph *graph, Node **from, Node **to, size_t *count) {
-  ENTER;
+HIP(hipGraphGetEdges, (Graph *graph, Node **from, Node **to, size_t *count), (graph, from, to, count)) {
   if (!graph || !graph->alive || !count) return hipErrorInvalidValue;
   size_t found = 0;
   for (Node *node = graph->first; node; node = node->next)
@@ -203,8 +310,7 @@ hipError_t hipGraphGetEdges(Graph *graph, Node **from, Node **to, size_t *count)
   *count = found;
   return hipSuccess;
 }
-hipError_t hipGraphNodeGetType(Node *node, int *type) {
-  ENTER;
+HIP(hipGraphNodeGetType, (Node *node, int *type), (node, type)) {
   if (!node || !type) return hipErrorInvalidValue;
   *type = type_of(&node->work);
   return hipSuccess;
@@ -219,8 +325,8 @@ static void replace(Work *work, const Work *with) {
   work->stream = stream;
 }
 /* hipGraphExecUpdateResult: 0 success, 2 another topology, 3 another type of a node. */
-hipError_t hipGraphExecUpdate(GraphExec *executable, Graph *graph, Node **wrong, int *result) {
-  ENTER;
+HIP(hipGraphExecUpdate, (GraphExec *executable, Graph *graph, Node **wrong, int *result),
+    (executable, graph, wrong, result)) {
   if (!executable || !executable->alive || !graph || !graph->alive || !wrong || !result) return hipErrorInvalidValue;
   *wrong = NULL;
   *result = 2;
@@ -243,23 +349,16 @@ hipError_t hipGraphExecUpdate(GraphExec *executable, Graph *graph, Node **wrong,
   *result = 0;
   return hipSuccess;
 }
-hipError_t hipGraphExecKernelNodeSetParams(GraphExec *executable, Node *node, const KernelNodeParameters *given) {
-  ENTER;
+HIP(hipGraphExecKernelNodeSetParams, (GraphExec *executable, Node *node, const KernelNodeParameters *given),
+    (executable, node, given)) {
   if (!executable || !executable->alive || !node || !given || !given->kernel) return hipErrorInvalidValue;
   Node *ours = executable->graph.first;
   while (ours && ours->copy_of != node) ours = ours->next;
-  if (!ours || ours->work.what != LAUNCH || given->parameters) return hipErrorInvalidValue;
-  void **extra = given->extra;
-  if (!extra || extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4] != (void *)3) return hipErrorInvalidValue;
-  if (!given->kernel->module->image || given->kernel->module->device != executable->device) return hipErrorInvalidValue;
-  if (given->block.x * given->block.y * given->block.z > 1024) return hipErrorInvalidConfiguration;
+  if (!ours || ours->work.what != LAUNCH) return hipErrorInvalidValue;
   Work work = ours->work;
-  work.source = extra[1];
-  work.nbytes = *(size_t *)extra[3];
-  work.kernel = given->kernel;
-  uint32_t shape[6] = {given->grid.x, given->grid.y, given->grid.z, given->block.x, given->block.y, given->block.z};
-  memcpy(work.grid_and_block, shape, sizeof shape);
-  work.dynamic_lds = given->dynamic_lds;
+  hipError_t code = set_launch(&work, given, executable->device);
+  if (code) return code;
   replace(&ours->work, &work);
+  free((void *)work.source);
   return hipSuccess;
 }

@@ -74,7 +74,7 @@ static hipError_t fill_now(const Work *work);
 static hipError_t copy_rows_now(const Work *work);
 static void freed(Work *work);
 static hipError_t release(uint64_t address);
-static unsigned running; /* pieces of work that are being done, one inside of the other */
+
 static uint64_t *freed_late;
 static unsigned freed_late_count;
 
@@ -96,7 +96,7 @@ static void run(Work *work) {
     free((void *)work->source);
   }
   if (work->what == EVENT) {
-    uint64_t time = is_emulated ? emulator.time() : 0;
+    uint64_t time = emulator.time();
     clock_gettime(CLOCK_MONOTONIC, &work->event->time);
     if (time) work->event->time = (struct timespec){time / 1000000000, time % 1000000000};
     if (work->event->work == work) work->event->work = NULL;

@@ -4,46 +4,54 @@
 
 enum { LEAST_PRIORITY = 1, GREATEST_PRIORITY = -1 };
 
-hipError_t hipDeviceSynchronize(void) {
-  ENTER;
+static hipError_t do_hipDeviceSynchronize(void);
+HIP(hipCtxSynchronize, (void), ()) { return do_hipDeviceSynchronize(); }
+HIP(hipDeviceSynchronize, (void), ()) {
   REFUSE(refused_anywhere(hipErrorStreamCaptureUnsupported));
   return wait_for_all();
 }
-hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest) {
-  ENTER;
+HIP(hipDeviceGetStreamPriorityRange, (int *least, int *greatest), (least, greatest)) {
   *least = LEAST_PRIORITY;
   *greatest = GREATEST_PRIORITY;
   return hipSuccess;
 }
-hipError_t hipStreamCreateWithPriority(Stream **stream, unsigned flags, int priority) {
-  ENTER;
+HIP(hipStreamCreateWithPriority, (Stream **stream, unsigned flags, int priority), (stream, flags, priority)) {
   if (flags & ~(unsigned)hipStreamNonBlocking) return hipErrorInvalidValue;
   if (priority > LEAST_PRIORITY) priority = LEAST_PRIORITY;
   if (priority < GREATEST_PRIORITY) priority = GREATEST_PRIORITY;
   *stream = make_stream(current, flags, priority);
   return hipSuccess;
 }
-hipError_t hipStreamCreate(Stream **stream) {
-  ENTER;
+HIP(hipStreamCreate, (Stream **stream), (stream)) {
   *stream = make_stream(current, 0, 0);
   return hipSuccess;
 }
-hipError_t hipStreamGetPriority(Stream *handle, int *priority) {
-  ENTER;
+HIP(hipStreamCreateWithFlags, (Stream **stream, unsigned flags), (stream, flags)) {
+  return do_hipStreamCreateWithPriority(stream, flags, 0);
+}
+HIP(hipStreamGetFlags, (Stream *handle, unsigned *flags), (handle, flags)) {
+  Stream *stream = stream_of(handle);
+  if (!stream->alive) return hipErrorInvalidHandle;
+  *flags = stream->flags;
+  return hipSuccess;
+}
+HIP(hipDeviceReset, (void), ()) {
+  finish();
+  return told();
+}
+HIP(hipStreamGetPriority, (Stream *handle, int *priority), (handle, priority)) {
   Stream *stream = stream_of(handle);
   if (!stream->alive) return hipErrorInvalidHandle;
   *priority = stream->priority;
   return hipSuccess;
 }
-hipError_t hipStreamGetDevice(Stream *handle, int *device) {
-  ENTER;
+HIP(hipStreamGetDevice, (Stream *handle, int *device), (handle, device)) {
   Stream *stream = stream_of(handle);
   if (!stream->alive) return hipErrorInvalidHandle;
   *device = stream->device;
   return hipSuccess;
 }
-hipError_t hipStreamDestroy(Stream *stream) {
-  ENTER;
+HIP(hipStreamDestroy, (Stream *stream), (stream)) {
   if ((uint64_t)stream <= 2 || !stream->alive) return hipErrorInvalidHandle;
   stream->alive = false; /* what it has is still done */
   return hipSuccess;
@@ -57,8 +65,7 @@ static hipError_t refused_to_wait(Stream *stream) {
   }
   return is_null(stream) ? hipSuccess : refused_in_thread();
 }
-hipError_t hipStreamSynchronize(Stream *handle) {
-  ENTER;
+HIP(hipStreamSynchronize, (Stream *handle), (handle)) {
   Stream *stream = stream_of(handle);
   REFUSE(refused_to_wait(stream));
   return wait_for(stream);
@@ -70,8 +77,7 @@ static hipError_t queried(Work *work) {
   step();
   return hipErrorNotReady;
 }
-hipError_t hipStreamQuery(Stream *handle) {
-  ENTER;
+HIP(hipStreamQuery, (Stream *handle), (handle)) {
   Stream *stream = stream_of(handle);
   REFUSE(refused_to_wait(stream));
   return queried(stream->last);
@@ -81,22 +87,19 @@ hipError_t hipStreamQuery(Stream *handle) {
 
 enum { hipEventDisableTiming = 2 };
 
-hipError_t hipEventCreateWithFlags(Event **event, unsigned flags) {
-  ENTER;
+HIP(hipEventCreateWithFlags, (Event **event, unsigned flags), (event, flags)) {
   if (flags & ~(unsigned)hipEventDisableTiming) return hipErrorInvalidValue;
   *event = calloc(1, sizeof **event); /* never freed, so that work may still reach it */
   (*event)->timed = !(flags & hipEventDisableTiming);
   return hipSuccess;
 }
-hipError_t hipEventCreate(Event **event) {
-  ENTER;
+HIP(hipEventCreate, (Event **event), (event)) {
   *event = calloc(1, sizeof **event);
   (*event)->timed = true;
   return hipSuccess;
 }
-hipError_t hipEventDestroy(Event *event) { ENTER; return event ? hipSuccess : hipErrorInvalidHandle; }
-hipError_t hipEventRecord(Event *event, Stream *handle) {
-  ENTER;
+HIP(hipEventDestroy, (Event *event), (event)) { return event ? hipSuccess : hipErrorInvalidHandle; }
+HIP(hipEventRecord, (Event *event, Stream *handle), (event, handle)) {
   if (!event) return hipErrorInvalidHandle;
   Stream *stream = stream_of(handle);
   if (!stream->alive || stream->device != current) return hipErrorInvalidHandle;
@@ -136,8 +139,7 @@ static hipError_t wait_in_capture(Stream *stream, Event *event) {
   }
   return hipSuccess;
 }
-hipError_t hipStreamWaitEvent(Stream *handle, Event *event, unsigned flags) {
-  ENTER;
+HIP(hipStreamWaitEvent, (Stream *handle, Event *event, unsigned flags), (handle, event, flags)) {
   if (!event) return hipErrorInvalidHandle;
   if (flags) return hipErrorInvalidValue;
   Stream *stream = stream_of(handle);
@@ -147,23 +149,20 @@ hipError_t hipStreamWaitEvent(Stream *handle, Event *event, unsigned flags) {
   put_after(enqueue(stream, MARK), event->work);
   return hipSuccess;
 }
-hipError_t hipEventSynchronize(Event *event) {
-  ENTER;
+HIP(hipEventSynchronize, (Event *event), (event)) {
   if (!event) return hipErrorInvalidHandle;
   if (is_captured(event)) return hipErrorCapturedEvent;
   waits++;
   finish_work(event->work);
   return told();
 }
-hipError_t hipEventQuery(Event *event) {
-  ENTER;
+HIP(hipEventQuery, (Event *event), (event)) {
   if (!event) return hipErrorInvalidHandle;
   if (is_captured(event)) return hipErrorCapturedEvent;
   REFUSE(refused_in_thread());
   return queried(event->work);
 }
-hipError_t hipEventElapsedTime(float *milliseconds, Event *start, Event *end) {
-  ENTER;
+HIP(hipEventElapsedTime, (float *milliseconds, Event *start, Event *end), (milliseconds, start, end)) {
   if (!start || !end || !start->recorded || !end->recorded || !start->timed || !end->timed) return hipErrorInvalidHandle;
   if (start->work || end->work) return hipErrorNotReady;
   *milliseconds = (end->time.tv_sec - start->time.tv_sec) * 1e3f + (end->time.tv_nsec - start->time.tv_nsec) * 1e-6f;
@@ -172,8 +171,7 @@ hipError_t hipEventElapsedTime(float *milliseconds, Event *start, Event *end) {
 
 /* ---- functions of the host ---- */
 
-hipError_t hipLaunchHostFunc(Stream *stream, void (*function)(void *), void *data) {
-  ENTER;
+HIP(hipLaunchHostFunc, (Stream *stream, void (*function)(void *), void *data), (stream, function, data)) {
   if (!function) return hipErrorInvalidValue;
   Work *work = NULL;
   hipError_t code = submit(stream, HOST, &work);
@@ -181,4 +179,18 @@ hipError_t hipLaunchHostFunc(Stream *stream, void (*function)(void *), void *dat
   work->function = function;
   work->data = data;
   return hipSuccess;
+}
+/* A callback of hipStreamAddCallback, with what it gets. */
+typedef struct { void (*function)(Stream *, hipError_t, void *); Stream *stream; void *data; } Callback;
+static void call_back(void *data) {
+  const Callback *callback = data; /* never freed, as a graph may call it again */
+  callback->function(callback->stream, sticky, callback->data);
+}
+HIP(hipStreamAddCallback,
+    (Stream *stream, void (*function)(Stream *, hipError_t, void *), void *data, unsigned flags),
+    (stream, function, data, flags)) {
+  if (!function || flags) return hipErrorInvalidValue;
+  Callback *callback = malloc(sizeof *callback);
+  *callback = (Callback){function, stream, data};
+  return do_hipLaunchHostFunc(stream, call_back, callback);
 }
