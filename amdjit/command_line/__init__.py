@@ -6,47 +6,64 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import amdjit
-from amdjit.command_line import (
-    bench,
-    build,
-    cache,
-    demo,
-    devices,
-    doctor,
-    explore,
-    inspect,
-    layout,
-    probe,
-    run,
-    tune,
-)
 from amdjit.command_line.signatures import parse_signature
 from amdjit.diagnostics import AmdjitError
+from amdjit.late import late
+
+if TYPE_CHECKING:
+    from amdjit.command_line import (
+        bench,
+        build,
+        cache,
+        demo,
+        devices,
+        doctor,
+        explore,
+        inspect,
+        layout,
+        probe,
+        run,
+        tune,
+    )
+else:
+    bench = late("amdjit.command_line.bench")
+    build = late("amdjit.command_line.build")
+    cache = late("amdjit.command_line.cache")
+    demo = late("amdjit.command_line.demo")
+    devices = late("amdjit.command_line.devices")
+    doctor = late("amdjit.command_line.doctor")
+    explore = late("amdjit.command_line.explore")
+    inspect = late("amdjit.command_line.inspect")
+    layout = late("amdjit.command_line.layout")
+    probe = late("amdjit.command_line.probe")
+    run = late("amdjit.command_line.run")
+    tune = late("amdjit.command_line.tune")
 
 __all__ = ["main", "parse_signature"]
 
-_COMMANDS = (
-    doctor,
-    demo,
-    devices,
-    run,
-    inspect,
-    explore,
-    build,
-    layout,
-    bench,
-    probe,
-    tune,
-    cache,
-)
+_COMMANDS = {
+    "doctor": doctor,
+    "demo": demo,
+    "devices": devices,
+    "run": run,
+    "inspect": inspect,
+    "explore": explore,
+    "build": build,
+    "layout": layout,
+    "bench": bench,
+    "probe": probe,
+    "tune": tune,
+    "cache": cache,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return the exit code. Errors of amdjit are printed to stderr."""
     own, program = _split(sys.argv[1:] if arguments is None else arguments)
-    parser = _parser()
+    parser = _parser(own)
     options = parser.parse_args(own, argparse.Namespace(arguments=program, runs=False))
     if program and not options.runs:
         parser.error(
@@ -73,12 +90,15 @@ def _split(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     return arguments[:place], arguments[place + 1 :]
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    """Return a parser of the command that these arguments begin with, or of all commands, which
+    take longer to load."""
     parser = argparse.ArgumentParser(
         prog="amdjit", description="Compile Python functions to AMDGPU kernels."
     )
     parser.add_argument("--version", action="version", version=f"amdjit {amdjit.__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
-    for command in _COMMANDS:
-        command.add(commands)
+    asked = arguments[0] if arguments else ""
+    for name in [asked] if asked in _COMMANDS else _COMMANDS:
+        _COMMANDS[name].add(commands)
     return parser

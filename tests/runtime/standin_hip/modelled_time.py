@@ -12,11 +12,19 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from amdjit.code_object import CodeObject
-from amdjit.cycles.families import VALUES
-from amdjit.cycles.model import Launch, estimate
-from amdjit.profiling.profile import profile
+from amdjit.late import late
+
+# Most processes have the host's clock.
+if TYPE_CHECKING:
+    from amdjit.cycles import families, model
+    from amdjit.profiling import profile as profiling
+else:
+    families = late("amdjit.cycles.families")
+    model = late("amdjit.cycles.model")
+    profiling = late("amdjit.profiling.profile")
 
 VARIABLE = "STANDIN_HIP_CYCLES"
 # What a launch and a copy take besides, and what a nanosecond copies.
@@ -42,18 +50,18 @@ class ModelledTime:
     @contextlib.contextmanager
     def launch(self) -> Iterator[None]:
         """Let time pass as a launch inside of the block takes it."""
-        with profile() as counted:
+        with profiling.profile() as counted:
             yield
         (launch,) = counted.launches
         assert launch.recording is not None
         x, y, z = launch.block
-        size = Launch(launch.workgroups, x * y * z, launch.dynamic_lds, launch.distinct_lines)
+        size = model.Launch(launch.workgroups, x * y * z, launch.dynamic_lds, launch.distinct_lines)
         whole = CodeObject.read(launch.code_object)
-        cycles = estimate(whole, launch.kernel, size, launch.recording, self.values)
+        cycles = model.estimate(whole, launch.kernel, size, launch.recording, self.values)
         self.passed += LAUNCH_NANOSECONDS + cycles.seconds * 1e9
 
 
 def chosen_time() -> ModelledTime | None:
     """Return the clock that the environment asks for, None for the host's."""
     text = os.environ.get(VARIABLE)
-    return None if text is None else ModelledTime({**VALUES, **json.loads(text)})
+    return None if text is None else ModelledTime({**families.VALUES, **json.loads(text)})

@@ -12,14 +12,21 @@ import os
 import runpy
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 sys.path.insert(1, str(Path(__file__).resolve().parents[3]))
 
 import standin
 from modelled_time import chosen_time
 
-from amdjit.emulator.device import EmulatorDevice
+from amdjit.late import late
 from amdjit.target import find_target
+
+# The process that only starts anew needs no emulator.
+if TYPE_CHECKING:
+    from amdjit.emulator import device as emulator
+else:
+    emulator = late("amdjit.emulator.device")
 
 READY = "STANDIN_HIP_READY"
 
@@ -32,7 +39,7 @@ def main() -> None:
         os.execve(sys.executable, [sys.executable, __file__, script, *arguments], variables)
     target = find_target(os.environ.get("STANDIN_HIP_ARCH", "gfx1201"))
     assert target is not None, "STANDIN_HIP_ARCH names no target of amdjit"
-    standin.EmulatedGpu(EmulatorDevice(target), chosen_time()).install()
+    standin.EmulatedGpu(emulator.EmulatorDevice(target), chosen_time()).install()
     sys.argv = [script, *arguments]
     sys.path[0] = str(Path(script).resolve().parent)
     runpy.run_path(script, run_name="__main__")

@@ -33,7 +33,8 @@ def watch(memory: DeviceMemory, address: int, environment: Environment) -> None:
 
 
 def _tell(memory: DeviceMemory, allocation: Range, made: CallPlace, settings: Settings) -> None:
-    gc.collect()  # what would free it may be in a cycle of references
+    if memory.holding(allocation.start) is allocation:
+        gc.collect()  # what would free it may be in a cycle of references
     if memory.holding(allocation.start) is not allocation:
         return
     nbytes = allocation.end - allocation.start
