@@ -61,3 +61,9 @@ def test_a_compilation_from_the_cache_needs_no_llvm_and_starts_no_process(tmp_pa
     first = loaded(COMPILE, NOT_FOR_CACHED_CODE, **cache)
     assert "subprocess" in first  # or the names above say nothing
     assert loaded(COMPILE, NOT_FOR_CACHED_CODE, **cache) == []
+
+
+def test_a_command_loads_no_other() -> None:
+    others = ("amdjit.command_line.bench", "amdjit.command_line.doctor", "amdjit.rocwmma")
+    run = "from amdjit.command_line import main\nmain({})"
+    assert loaded(run.format(["cache"]), others, AMDJIT_CACHE_DIR="") == []

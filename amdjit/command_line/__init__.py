@@ -86,8 +86,8 @@ def _split(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    """Return the parser with the command that these arguments begin with, or with all: loading one
-    takes half as long."""
+    """Return a parser of the command that these arguments begin with, or of all commands, which
+    take longer to load."""
     parser = argparse.ArgumentParser(
         prog="amdjit", description="Compile Python functions to AMDGPU kernels."
     )
