@@ -103,6 +103,7 @@ if TYPE_CHECKING:
     )
     from amdjit.arrays.device_array import DeviceArray
     from amdjit.diagnostics.sanitizer import SanitizerError, SanitizerReport, SanitizerWarning
+    from amdjit.hip_programs.library import hip_library
     from amdjit.inspection.inspection import Inspection
     from amdjit.inspection.reading import inspect_object
     from amdjit.intrinsics import arithmetic as arithmetic
@@ -262,6 +263,7 @@ __all__ = [
     "grid",
     "gridDim",
     "gridsize",
+    "hip_library",
     "histogram",
     "i8",
     "i8x2",
@@ -371,6 +373,7 @@ _LATE_NAMES = {
     ),
     "amdjit.arrays.device_array": ("DeviceArray",),
     "amdjit.diagnostics.sanitizer": ("SanitizerError", "SanitizerReport", "SanitizerWarning"),
+    "amdjit.hip_programs.library": ("hip_library",),
     "amdjit.inspection.inspection": ("Inspection",),
     "amdjit.inspection.reading": ("inspect_object",),
     "amdjit.launching.loaded_modules": ("load",),

@@ -209,6 +209,15 @@ def run(command: Sequence[str], seconds: float) -> tuple[int | None, str]:
     return done.returncode, done.stdout.decode("utf-8", "replace")
 
 
+def run_in_place(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run a program with this process's input and output to its end, and return its exit code;
+    OSError if it cannot be started. An interrupt is the program's own to handle."""
+    with subprocess.Popen(command, env=environment) as child:
+        while True:
+            with suppress(KeyboardInterrupt):
+                return child.wait()
+
+
 def python_command(module: str, *arguments: object) -> list[str]:
     """Return the command that calls `main` of a module with arguments that `repr` writes, with this
     process's Python and its paths."""

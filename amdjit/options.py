@@ -190,6 +190,7 @@ class Environment:
     writes: the table of docs/cycles.md unless set. sanitize: AMDJIT_SANITIZE, checks that the
     emulator makes in all launches, such as `memory,race`. sanitize_json:
     AMDJIT_SANITIZE_JSON, a file that each report of these checks is appended to, one object a line.
+    profile: AMDJIT_PROFILE, the page that a program which uses HIP writes of its launches.
     roctx: AMDJIT_ROCTX, 1 to name the range of each launch for ROCm's profilers.
     rocm_path: ROCM_PATH, where ROCm is installed, if it is; its linker
     and libraries are used. device_libraries: AMDJIT_DEVICE_LIBS, the
@@ -211,6 +212,7 @@ class Environment:
     warnings: bool = True
     sanitize: tuple[str, ...] = ()
     sanitize_json: Path | None = None
+    profile: Path | None = None
     roctx: bool = False
     emulator_memory: int | None = None
     emulator_tier: str | None = None
@@ -248,6 +250,7 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         warnings=_switch(variables, "AMDJIT_WARNINGS", True),
         sanitize=_sanitize(variables),
         sanitize_json=_path(variables, "AMDJIT_SANITIZE_JSON"),
+        profile=_path(variables, "AMDJIT_PROFILE"),
         roctx=_switch(variables, "AMDJIT_ROCTX", False),
         device_libraries=_path(variables, "AMDJIT_DEVICE_LIBS"),
         rocm_path=_path(variables, "ROCM_PATH"),

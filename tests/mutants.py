@@ -89,7 +89,7 @@ ROOMS = {
         ("emulator/decoder", "emulator/instructions", "testing", "inspection"),
     ),
     "emulator": Room(
-        ("amdjit/emulator/instructions", "amdjit/emulator/wave", "amdjit/emulator/expressions"),
+        ("amdjit/emulator/instructions", "amdjit/emulator/wave", "amdjit/isa/floats"),
         (
             "emulator/test_emulator_rows.py", "emulator/instructions/test_emulator_opcodes.py",
             "emulator/instructions/test_emulator_scalar_floats.py",

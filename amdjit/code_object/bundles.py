@@ -20,6 +20,7 @@ from amdjit.target import TRIPLE, Target, read_target
 __all__ = [
     "Bundle",
     "Member",
+    "bundle_size",
     "entries_of",
     "is_bundle",
     "read_bundle",
@@ -67,6 +68,18 @@ class Bundle:
 def is_bundle(data: bytes) -> bool:
     """Whether bytes begin as a bundle does, compressed or not."""
     return data.startswith((_MAGIC, COMPRESSED))
+
+
+def bundle_size(head: bytes) -> int:
+    """Return how many bytes a bundle has that begins with `head`; MalformedCodeObject if its table
+    of entries is damaged, or if it is compressed by a version that does not say it."""
+    if not head.startswith(COMPRESSED):
+        return max((start + size for _, start, size in _table(head)), default=0)
+    size = {2: struct.Struct("<I"), 3: struct.Struct("<Q")}.get(int.from_bytes(head[4:6], "little"))
+    if size is None or len(head) < _HEAD.size + size.size:
+        raise MalformedCodeObject("the compressed offload bundle does not say how long it is")
+    length: int = size.unpack_from(head, _HEAD.size)[0]
+    return length
 
 
 def write_bundle(members: Sequence[tuple[Target, bytes]]) -> bytes:

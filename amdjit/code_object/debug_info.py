@@ -17,7 +17,7 @@ from amdjit.code_object.dwarf_unit import Unit, read_all_units
 from amdjit.code_object.dwarf_variables import Variable, VariablePiece, VariableReader
 from amdjit.code_object.elf import ElfFile
 
-__all__ = ["DebugInfo", "InlinedCall", "Variable", "read_debug_info"]
+__all__ = ["DebugInfo", "InlinedCall", "Variable", "read_debug_info", "read_parameters"]
 
 # The function that was called, and the file and line of the call.
 InlinedCall = tuple[str, str, int]
@@ -104,6 +104,22 @@ def read_debug_info(elf: ElfFile) -> DebugInfo:
         tuple(scopes[index] if index is not None else None for index in innermost),
         tuple(pieces),
     )
+
+
+def read_parameters(elf: ElfFile, address: int) -> tuple[tuple[str, str], ...]:
+    """Return the names of the parameters of the function whose code begins at an address, and their
+    types as the debug information calls them; none without any."""
+    for unit in read_all_units(elf):
+        types = VariableReader(unit)
+        for function in unit.raw.entries:
+            if function.tag != Tag.SUBPROGRAM or (address not in dict(unit.ranges(function))):
+                continue
+            return tuple(
+                (unit.name(entry), types.type_of(entry))
+                for entry in unit.raw.entries
+                if entry.parent is function and entry.tag == Tag.FORMAL_PARAMETER
+            )
+    return ()
 
 
 def _scope(unit: Unit, entry: Entry, parent: Scope | None) -> Scope:

@@ -64,7 +64,7 @@ class VariableReader:
         places = list(self._places(entry, ranges))
         if not places:
             return
-        name, declared_type = self.unit.name(entry), self._type(entry)
+        name, declared_type = self.unit.name(entry), self.type_of(entry)
         for start, end, location in places:
             if location.text and start < end:
                 registers = location.registers
@@ -103,7 +103,7 @@ class VariableReader:
             location = self._locations[expression] = read_location(expression)
         return location
 
-    def _type(self, entry: Entry) -> str:
+    def type_of(self, entry: Entry) -> str:
         holder: Entry | None = self.unit.origin_with(entry, Attribute.TYPE)
         kind = self.unit.reference(holder, Attribute.TYPE) if holder is not None else None
         if kind is None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         inspect,
         layout,
         probe,
+        run,
         tune,
     )
 else:
@@ -38,6 +39,7 @@ else:
     inspect = late("amdjit.command_line.inspect")
     layout = late("amdjit.command_line.layout")
     probe = late("amdjit.command_line.probe")
+    run = late("amdjit.command_line.run")
     tune = late("amdjit.command_line.tune")
 
 __all__ = ["main", "parse_signature"]
@@ -46,6 +48,7 @@ _COMMANDS = {
     "doctor": doctor,
     "demo": demo,
     "devices": devices,
+    "run": run,
     "inspect": inspect,
     "explore": explore,
     "build": build,
@@ -63,7 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser(own)
     options = parser.parse_args(own, argparse.Namespace(arguments=program, runs=False))
     if program and not options.runs:
-        parser.error("what follows -- is for the program of `amdjit explore --run`")
+        parser.error(
+            "what follows -- is for the program of `amdjit run` and `amdjit explore --run`"
+        )
     try:
         code = int(options.run(options))
         sys.stdout.flush()

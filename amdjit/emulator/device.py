@@ -83,7 +83,10 @@ class EmulatorDevice(EmulatedMemory, EmulatedStreams):
         self._target = target
         self._threads = threads or settings.emulator_threads or os.cpu_count() or 1
         self.time_limit = time_limit if time_limit is not None else settings.emulator_time_limit
-        self._cache = DiskCache(settings.cache_dir, source_version(Path(__file__).parent))
+        here = Path(__file__).parent
+        # What instructions compute is in `isa`.
+        version = source_version(here, here.parent / "isa")
+        self._cache = DiskCache(settings.cache_dir, version)
         self._memory = DeviceMemory(memory or settings.emulator_memory or _physical_memory())
         # These two must observe all allocations from the beginning; the other checks begin with a
         # checked launch.
@@ -157,6 +160,10 @@ class EmulatorDevice(EmulatedMemory, EmulatedStreams):
     def dlpack_device(self) -> tuple[int, int]:
         """DLPack's kDLCPU: addresses are the host's own."""
         return 1, 0
+
+    def prepare(self) -> None:
+        """Start LLVM, as the first launch does otherwise."""
+        self._machine()
 
     def _machine(self) -> _Machine:
         with self._lazy.lock:

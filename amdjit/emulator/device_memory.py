@@ -53,6 +53,10 @@ class EmulatedMemory:
         unobserved."""
         self._memory.share(address)
 
+    def adopt(self, address: int, nbytes: int) -> None:
+        """Let kernels access memory of the host, which counts as written, until `free`."""
+        self._memory.adopt(address, nbytes)
+
     def free(self, address: int) -> None:
         """Free an allocation. BackendError if none starts at that address."""
         self._memory.free(address)

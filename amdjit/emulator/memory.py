@@ -165,13 +165,26 @@ class DeviceMemory:
         allocation = Range(
             start, start + size, label=label, rows=rows, storage=storage, content=content
         )
-        self._ranges[start] = allocation
-        for observer in self._observers:
-            observer.allocated(allocation)
+        self._add(allocation)
         if zeroed:
             self._wrote(allocation, 0, size)
-        self._change = object()
         return start
+
+    def _add(self, allocation: Range) -> None:
+        self._ranges[allocation.start] = allocation
+        for observer in self._observers:
+            observer.allocated(allocation)
+        self._change = object()
+
+    def adopt(self, address: int, nbytes: int) -> None:
+        """Let kernels access memory of the host until it is freed here; it counts as written."""
+        there = memoryview((ctypes.c_ubyte * nbytes).from_address(address)).cast("B")
+        content = np.frombuffer(there, np.uint8)
+        rows = _rows(address, ((0, nbytes, True),))
+        self._add(
+            Range(address, address + nbytes, label="", rows=rows, storage=content, content=content)
+        )
+        self.share(address)
 
     def free(self, address: int) -> None:
         """Free an allocation. BackendError if none starts at `address`."""

@@ -63,6 +63,15 @@ class Reader(Protocol):
         """Return a row of a table for each lane."""
         ...
 
+    def factors(self, table: Rows, index: Number) -> tuple[Number, Number, Number, Number]:
+        """Return a row whose last three numbers are only operands of `kept` and `inner`."""
+        ...
+
+    def inner(self, c2: Number, c3: Number, t: Number, times: int, bits: int) -> Number:
+        """Return c2 - c3 * (times * t + 1) / 2**bits, to nearest; no ties are known to matter. c2
+        and t have 24 bits at most, c3 has 12; times is a power of two."""
+        ...
+
     def width(self, x: Number) -> Number:
         """Return how many bits a positive number has."""
         ...
@@ -110,8 +119,15 @@ class WholeNumbers:
 
     def row(self, table: Rows, index: Number) -> tuple[Number, Number, Number, Number]:
         """Return four arrays."""
-        c0, c1, c2, c3 = np.array(table, np.int32)[index].T
+        size = 1 << (len(table) - 1).bit_length()
+        c0, c1, c2, c3 = np.array(table, np.int32)[index & (size - 1)].T
         return c0, c1, c2, c3
+
+    factors = row
+
+    def inner(self, c2: Number, c3: Number, t: Number, times: int, bits: int) -> Number:
+        """Round halves down."""
+        return c2 - ((c3 * (times * t + 1) + (1 << bits - 1) - 1) >> bits)
 
     def width(self, x: Number) -> Number:
         """Return the number of bits; x is a float64 without rounding."""
@@ -168,25 +184,32 @@ def _to_even(x: Number, bits: int | Number) -> Number:
 
 def _sum_to_even(r: Reader, high: Number, low: Number, unit: int, bits: int | Number) -> Number:
     """Return (high * 2**unit + low) / 2**bits, to nearest, ties to even; bits > unit."""
+    rest = bits - unit
+    return _raised_to_even(r, high + ((1 << (rest - 1)) - 1), low, unit, bits)
+
+
+def _raised_to_even(r: Reader, high: Number, low: Number, unit: int, bits: int | Number) -> Number:
+    """Return the same for a `high` to which almost half of the last place has been added, which
+    changes no last bit in a tie."""
     total, dropped = high + (low >> unit), low & ((1 << unit) - 1)
     rest = bits - unit
     up = r.where(dropped != 0, 1, (total >> rest) & 1)
-    return (total + ((1 << (rest - 1)) - 1) + up) >> rest
+    return (total + up) >> rest
 
 
 def _with_nans(r: Reader, x: Number, result: Number) -> Number:
     return r.where((x & 0x7FFFFFFF) > _INFINITY, x | _QUIET, result)
 
 
-def _scaled(table: Rows, constant: int, quadratic: int) -> Rows:
-    """Return coefficients in other units: times powers of two."""
-    return tuple((c0 << constant, c1, c2 << quadratic, c3) for c0, c1, c2, c3 in table)
+def _scaled(table: Rows, constant: int, quadratic: int, plus: int = 0) -> Rows:
+    """Return coefficients in other units: times powers of two. plus: is added to constants."""
+    return tuple(((c0 << constant) + plus, c1, c2 << quadratic, c3) for c0, c1, c2, c3 in table)
 
 
 _RCP, _RSQ, _SQRT, _EXP = (
-    _scaled(RCP, 3, 8),
-    _scaled(RSQ, 3, 9),
-    _scaled(SQRT, 3, 8),
+    _scaled(RCP, 3, 8, plus=15),
+    _scaled(RSQ, 3, 9, plus=15),
+    _scaled(SQRT, 3, 8, plus=15),
     _scaled(EXP, 0, 7),
 )
 
@@ -194,22 +217,24 @@ _RCP, _RSQ, _SQRT, _EXP = (
 def reciprocal(r: Reader, x: Number) -> Number:
     """v_rcp_f32: subnormal operands are zeros, and results below 2**-126 become zeros."""
     magnitude, sign = x & 0x7FFFFFFF, x & _SIGN
-    c0, c1, c2, c3 = r.row(_RCP, (x >> 18) & 31)
+    c0, c1, c2, c3 = r.factors(_RCP, x >> 18)
     t = x & 0x3FFFF
-    linear = (r.kept(c1, t, 14) + 1) >> 1
-    inner = c2 - ((c3 * (4 * t + 1) + 2047) >> 12)
+    inner = r.inner(c2, c3, t, times=4, bits=12)
     quadratic = r.kept(inner, r.square(t >> 1, 10), 23)
-    significand = _sum_to_even(r, c0 - linear, quadratic, 6, 11)
-    result = significand + (0x3E800000 + 0x3F800000) - (x & 0x7F800000)
+    # The linear term is halved, and rounded up.
+    high = ((c0 << 1) - r.kept(c1, t, 14)) >> 1
+    significand = _raised_to_even(r, high, quadratic, 6, 11)
+    # A sign that is subtracted is one that is added.
+    result = significand + (0x3E800000 + 0x3F800000) - (x & -0x800000)
 
     def special() -> Number:
-        found = r.where(result < _SMALLEST_NORMAL, 0, result) | sign
+        found = r.where((result ^ sign) < _SMALLEST_NORMAL, sign, result)
         found = r.where(magnitude < _SMALLEST_NORMAL, sign | _INFINITY, found)
         return _with_nans(r, x, r.where(magnitude == _INFINITY, sign, found))
 
     # Results from 0x7E800000 on may be subnormal.
     is_special = (magnitude < _SMALLEST_NORMAL) | (magnitude >= 0x7E800000)
-    return r.rarely(is_special, result | sign, special)
+    return r.rarely(is_special, result, special)
 
 
 def _as_square(x: Number) -> tuple[Number, Number]:
@@ -232,12 +257,12 @@ def _root(r: Reader, x: Number, root: Number, infinite: int, at_zero: int) -> Nu
 def reciprocal_root(r: Reader, x: Number) -> Number:
     """v_rsq_f32: subnormal operands are zeros."""
     exponent, rest = _as_square(x)
-    c0, c1, c2, c3 = r.row(_RSQ, rest >> 18)
+    c0, c1, c2, c3 = r.factors(_RSQ, rest >> 18)
     t = x & 0x3FFFF
     linear = (r.kept(c1, t, 13) + 3) >> 2
-    inner = c2 - ((c3 * (4 * t + 1) + 1023) >> 11)
+    inner = r.inner(c2, c3, t, times=4, bits=11)
     quadratic = r.kept(inner, r.square(t >> 1, 10), 23)
-    significand = _sum_to_even(r, c0 - linear, quadratic, 7, 12)
+    significand = _raised_to_even(r, c0 - linear, quadratic, 7, 12)
     root = 0x3E800000 + significand - (exponent << 23)
     return _root(r, x, root, 0, _INFINITY)
 
@@ -245,12 +270,12 @@ def reciprocal_root(r: Reader, x: Number) -> Number:
 def square_root(r: Reader, x: Number) -> Number:
     """v_sqrt_f32: subnormal operands are zeros."""
     exponent, rest = _as_square(x)
-    c0, c1, c2, c3 = r.row(_SQRT, rest >> 19)
+    c0, c1, c2, c3 = r.factors(_SQRT, rest >> 19)
     t = x & 0x7FFFF
     linear = r.kept(c1, t, 16) >> 1
-    inner = c2 - ((c3 * (2 * t + 1) + 1023) >> 11)
+    inner = r.inner(c2, c3, t, times=2, bits=11)
     quadratic = r.kept(inner, r.square(t >> 2, 10), 23)
-    significand = _sum_to_even(r, c0 + linear, 0 - quadratic, 7, 12)
+    significand = _raised_to_even(r, c0 + linear, 0 - quadratic, 7, 12)
     return _root(r, x, ((exponent + 126) << 23) + significand, _INFINITY, 0)
 
 

@@ -4,7 +4,7 @@ An expression is a function of an `Arithmetic` and its operands, and knows neith
 nor what becomes of it. Each reader is an `Arithmetic` of its own: the emulator's makes host code
 (`emulator/host/builder.py`), inspection's follows what lanes have in common
 (`inspection/lanes/operations.py`), that of the check for undefined values which bits depend on
-which (`emulator/checks/init/rules/dependence.py`).
+which (`emulator/checks/init/rules/dependence.py`); `floats/arrays.py` computes with NumPy.
 """
 
 from __future__ import annotations
@@ -115,7 +115,12 @@ def number_of(operation: str, left: Value, right: Value) -> int | None:
 
 class Arithmetic(ABC):
     """Operations on values. A reader defines the abstract ones; the others are written in terms of
-    them."""
+    them.
+
+    rounding: LLVM's number of the mode in which floats are rounded, None for the nearest.
+    """
+
+    rounding: Value | None = None
 
     @abstractmethod
     def const(self, shape: Value, value: float) -> Value:
@@ -136,7 +141,8 @@ class Arithmetic(ABC):
 
     @abstractmethod
     def cast(self, operation: str, value: Value, type_name: str) -> Value:
-        """Convert to a full type by a named cast; nothing happens if the type stays."""
+        """Convert to a full type by a named cast; nothing happens if the type stays. `fptosi.sat`
+        and `fptoui.sat` saturate, and make 0 of NaN."""
 
     @abstractmethod
     def intrinsic(self, name: str, *arguments: Value, flags: Sequence[Value] = ()) -> Value:
@@ -147,6 +153,15 @@ class Arithmetic(ABC):
         """Return the bits of an integer constant whose lanes are all the same, None for other
         values."""
         return value.known
+
+    def corrected(
+        self, result: Value, correct: Callable[[], Value], carriers: Sequence[Value]
+    ) -> Value:
+        """Return a float with other bits where it is a NaN; `correct` computes those of all lanes.
+
+        carriers: floats that make the result a NaN if they are one themselves.
+        """
+        return self.bitcast(correct(), element_of(result.type))
 
     def add(self, left: Value, right: Value) -> Value:
         """Add integers."""
@@ -177,6 +192,12 @@ class Arithmetic(ABC):
     def not_(self, value: Value) -> Value:
         """Bitwise complement."""
         return self.xor(value, self.const(value, -1))
+
+    def negate(self, value: Value) -> Value:
+        """Change the sign of a float, a NaN's, too."""
+        bits = self.bitcast(value, f"i{bits_of(value.type)}")
+        sign = self.const(bits, 1 << bits_of(value.type) - 1)
+        return self.bitcast(self.xor(bits, sign), element_of(value.type))
 
     def mask(self, value: Value, bits: int) -> Value:
         """Keep the low `bits` bits."""

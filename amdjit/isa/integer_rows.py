@@ -29,6 +29,7 @@ __all__ = [
     "Row",
     "expression_of",
     "in_range",
+    "rows",
 ]
 
 # The expression of a result and of a second one: carries, or SCC.
@@ -37,10 +38,21 @@ Pair = Callable[..., tuple[Value, Value]]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An instruction with one result. clamped: its expression under `clamp`."""
+    """An instruction with one result.
+
+    clamped: its expression under `clamp`; without it, a float is that of the plain one clamped to
+    [0, 1]. scaled: the expression under `omod`, if it rounds differently. unquieted: the expression
+    while MODE's IEEE bit is 0, if that makes a difference. tiny: where a result is below the normal
+    numbers before its exponent is limited, if it may be rounded up to the smallest of them. is_raw:
+    whether operands keep their denormals in every mode.
+    """
 
     expression: Expression
     clamped: Expression | None = None
+    scaled: Expression | None = None
+    unquieted: Expression | None = None
+    tiny: Expression | None = None
+    is_raw: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +63,11 @@ class PairRow:
     clamped: Pair | None = None
 
 
-_Rows = Mapping[str, Expression | Row]
+Rows = Mapping[str, Expression | Row]
 
 
-def _rows(rows: _Rows) -> dict[str, Row]:
-    return {name: row if isinstance(row, Row) else Row(row) for name, row in rows.items()}
+def rows(table: Rows) -> dict[str, Row]:
+    return {name: row if isinstance(row, Row) else Row(row) for name, row in table.items()}
 
 
 def in_range(expression: Expression) -> Row:
@@ -103,7 +115,7 @@ def _shift_and_add(b: Arithmetic, x: Value, amount: Value, z: Value) -> Value:
     return b.add(b.shift("shl", x, b.resize(b.mask(amount, 3), 64)), z)
 
 
-_BITS: _Rows = {
+_BITS: Rows = {
     "v_mov_b32": ix.mov,
     "v_mov_b16": ix.mov,
     "v_not_b32": Arithmetic.not_,
@@ -149,7 +161,7 @@ _BITS: _Rows = {
     "v_pack_b32_f16": _pack_halves,
 }
 
-_ARITHMETIC: _Rows = {
+_ARITHMETIC: Rows = {
     "v_add_nc_u32": Row(_ADD, clamped=ix.saturating("uadd")),
     "v_sub_nc_u32": Row(_SUB, clamped=ix.saturating("usub")),
     "v_subrev_nc_u32": Row(ix.reverse(_SUB), clamped=ix.reverse(ix.saturating("usub"))),
@@ -195,7 +207,7 @@ _ARITHMETIC: _Rows = {
 }
 
 
-def _extremes(code: str, low: Expression, high: Expression) -> _Rows:
+def _extremes(code: str, low: Expression, high: Expression) -> Rows:
     return {
         f"v_min_{code}": low,
         f"v_max_{code}": high,
@@ -209,7 +221,7 @@ _SMIN, _SMAX = ix.intrinsic("smin"), ix.intrinsic("smax")
 _UMIN, _UMAX = ix.intrinsic("umin"), ix.intrinsic("umax")
 
 # The VALU instructions with one result. What they read of it, they read last.
-VECTOR_ROWS: Mapping[str, Row] = _rows(
+VECTOR_ROWS: Mapping[str, Row] = rows(
     {
         **_BITS,
         **_ARITHMETIC,

@@ -4,6 +4,7 @@ measurements."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -11,9 +12,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amdjit.intrinsics.models import vector_arithmetic
 from amdjit.target import Target
 
-__all__ = ["Batch", "Case", "Difference", "Group", "Measurement", "Results", "bits_of"]
+__all__ = [
+    "Batch",
+    "Case",
+    "Difference",
+    "Group",
+    "Measurement",
+    "Results",
+    "bits_of",
+    "certainty_of",
+]
 
 # The arrays that a case returns. They are compared bit by bit.
 Results = tuple[NDArray[Any], ...]
@@ -108,3 +119,10 @@ def bits_of(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array's elements as unsigned integers of their size."""
     flat = np.ascontiguousarray(array).reshape(-1)
     return flat.view(np.dtype(f"u{flat.dtype.itemsize}"))
+
+
+def certainty_of(mnemonic: str, target: Target) -> str:
+    """Return how well an instruction's results are known, as `Case.rule` has it."""
+    with suppress(ValueError):
+        return vector_arithmetic.certainty(mnemonic, target.name)
+    return "documented"

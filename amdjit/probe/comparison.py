@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from amdjit.intrinsics.matrix.multiply.certainty import GFX11_KNOWN, KNOWN, cdna_known
+from amdjit.intrinsics.matrix.multiply.certainty import GFX11_KNOWN, KNOWN, cdna_known, known
 from amdjit.intrinsics.models import vector_arithmetic
 from amdjit.intrinsics.models.certainty import Known
 from amdjit.intrinsics.models.mfma_instructions import mfma_instruction
@@ -245,7 +245,7 @@ def _model_text(measurements: tuple[Measurement, ...]) -> list[str]:
 #
 # The tables: `docs/emulator.md` and `docs/reference/matrix_instructions.md` of matrix and dot
 # instructions, whose rows are those of `intrinsics/matrix/multiply/certainty.py`;
-# `docs/arithmetic.md` of approximate instructions, whose rows are those of
+# `docs/arithmetic.md` of instructions of the vector unit, whose rows are those of
 # `intrinsics/models/vector_arithmetic.py`; and the one of `docs/emulator.md` of what gfx9 does.
 
 
@@ -377,9 +377,9 @@ def judged_rows(cases: Iterable[CaseOutcome], target: Target) -> tuple[Row, ...]
 def _matrix_table(target: Target) -> Mapping[str, Known]:
     if Feature.MFMA in target.features:
         return cdna_known(target.name)
-    if target.isa[0] == 11:
-        return GFX11_KNOWN
-    return KNOWN if Feature.WMMA_GFX12 in target.features else {}
+    names = GFX11_KNOWN if target.isa[0] == 11 else KNOWN
+    has_sums = target.isa[0] == 11 or Feature.WMMA_GFX12 in target.features
+    return {name: known(name, target.name) for name in names} if has_sums else {}
 
 
 def _row_name(subject: str, target: Target) -> str:

@@ -47,7 +47,8 @@ INSTRUCTIONS_HEAD = (
 )  # fmt: skip
 KNOWN_INTRODUCTION = (
     "What is known about the sums of gfx12's matrix and dot instructions, which the emulator and "
-    "the models on the host compute alike; `matrix.certainty(name)` returns the first column. "
+    "the models on the host compute alike; `matrix.certainty(name)` returns the first column. What "
+    "was measured on a gfx1201 is a rule for gfx1200, of which no results are published. "
     "[Matrix cores](../matrix.md#how-a-sum-is-rounded) explains how a sum is made."
 )
 GFX11_INTRODUCTION = (

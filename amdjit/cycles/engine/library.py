@@ -41,7 +41,9 @@ def engine() -> Engine:
     """Return the host code of this process."""
     here = Path(__file__).parent
     directory = read_environment(os.environ).cache_dir
-    kept = DiskCache(directory, source_version(here, here.parents[1] / "emulator"))
+    kept = DiskCache(
+        directory, source_version(here, *(here.parents[1] / room for room in ("emulator", "isa")))
+    )
     library = NativeLibrary(HostCompiler(), kept, [NATIVES])
     return Engine(_RUN(library.address(RUN.name)), _ACCESS(library.address(ACCESS.name)), library)
 

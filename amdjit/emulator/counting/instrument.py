@@ -14,8 +14,7 @@ from amdjit.emulator.counting.accesses import (
 from amdjit.emulator.counting.layout import BLOCKS, Cursor, Stream
 from amdjit.emulator.counting.plan import CountedBlock, CountingPlan, make_plan
 from amdjit.emulator.counting.record_native import ENTER, MORE
-from amdjit.emulator.expressions.nans import RARELY
-from amdjit.emulator.host.builder import Value, constant
+from amdjit.emulator.host.builder import RARELY, Value, constant
 from amdjit.emulator.host.record import Record
 from amdjit.emulator.instructions.emission import branch_condition
 from amdjit.emulator.layout import DWORD_BYTES, FIELD_BYTES, Context

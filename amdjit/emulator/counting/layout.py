@@ -152,8 +152,9 @@ IN_LDS, IS_ATOMIC, IN_UPPER_HALF = 1, 2, 4
 # From here on, the `LdsOrder` of an access of LDS.
 ORDER_SHIFT = 3
 
-# LDS of 64 KiB has that many dwords; each has a stamp that says which group of lanes needs it.
-LDS_UNITS = 1 << 14
+# A power of two above the dwords of the largest LDS, gfx950's 160 KiB; each has a stamp that says
+# which group of lanes needs it.
+LDS_UNITS = 1 << 16
 # The addresses of an atomic, each with a stamp that says which access it is of: a hash table with
 # more places than any access has lanes.
 ADDRESSES = 1 << 10

@@ -3,7 +3,7 @@ objects."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from amdjit.emulator.host.blocks import Blocks
 from amdjit.emulator.host.declaration import Declaration
@@ -22,6 +22,8 @@ from amdjit.isa.arithmetic import (
 
 # Names of native functions start so; LLVM's intrinsics have other names.
 NATIVE_PREFIX = "aj_"
+# The weights of a branch that is taken where there are NaNs.
+RARELY = (1, 2000)
 
 
 class Builder(Blocks, Arithmetic):
@@ -68,7 +70,66 @@ class Builder(Blocks, Arithmetic):
         """Convert to a full type by a named cast; no instruction if the type stays."""
         if value.type == type_name:
             return value
+        if operation.endswith(".sat"):
+            name = f"llvm.{operation}.{mangle(type_name)}.{mangle(value.type)}"
+            return self.call(name, type_name, [value])
         return self.emit(type_name, f"{operation} {value.type} {value.text} to {type_name}")
+
+    def corrected(
+        self, result: Value, correct: Callable[[], Value], carriers: Sequence[Value]
+    ) -> Value:
+        """Compute the NaNs only if some lane holds one:
+
+        %r = fadd <32 x float> %x, %y
+        br i1 %any, label %nan.1, label %end.2
+        """
+        if lanes_of(result.type) is not None and self.unchecked is not None:
+            for x in carriers:
+                self.unchecked.pop(x.text, None)
+            self.unchecked[result.text] = result
+            return result
+        if lanes_of(result.type) is None or self.is_exact:
+            return super().corrected(result, correct, carriers)
+        raw = self.bitcast(result, f"i{bits_of(result.type)}")
+        before = self.current
+        with self.if_(self.any_nan([result]), RARELY, "nan"):
+            corrected = correct()
+            found = self.current
+        joined = self.phi(raw.type, (raw, before), (corrected, found))
+        return self.bitcast(joined, element_of(result.type))
+
+    def any_nan(self, results: Sequence[Value], active: Value | None = None) -> Value:
+        """Return whether any lane of any of the floats is a NaN; `active`: the lanes that count,
+        None for all.
+
+        The test is "all are numbers" because hosts with mask registers combine comparisons by
+        `and` at no cost.
+        """
+        numbers: dict[str, Value] = {}
+        for x in results:
+            lanes = self._numbers(x, whole=active is not None)
+            known = numbers.get(lanes.type)
+            numbers[lanes.type] = lanes if known is None else self.and_(known, lanes)
+        found = None
+        for lanes in numbers.values():
+            counted = self.or_(lanes, self.not_(active)) if active else lanes
+            word = self.cast("bitcast", counted, f"i{lanes_of(lanes.type)}")
+            one = self.compare("ne", word, self.const(word, -1))
+            found = one if found is None else self.or_(found, one)
+        assert found is not None
+        return found
+
+    def _numbers(self, x: Value, whole: bool) -> Value:
+        """Return where lanes are not NaN; unless `whole`, one comparison covers both halves of a
+        vector."""
+        if element_of(x.type) == "half":
+            magnitude = self.mask(self.bitcast(x, "i16"), 15)
+            return self.compare("ule", magnitude, self.const(magnitude, 0x7C00))
+        if whole:
+            return self.compare("ord", x, x)
+        middle = (lanes_of(x.type) or 0) // 2
+        low, high = (self.shuffle(x, x, range(start, start + middle)) for start in (0, middle))
+        return self.compare("ord", low, high)
 
     def opaque(self, value: Value) -> Value:
         """Return an i32 whose origin LLVM does not know: it comes out of an empty piece of

@@ -12,7 +12,6 @@ from functools import cache
 
 from amdjit.emulator.host.builder import Value, vector
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.rounding import rounding_of
 from amdjit.isa.arithmetic import element_type
 from amdjit.isa.opcode_names import opcode_named
 
@@ -72,7 +71,7 @@ def call_long(frame: Frame, mnemonic: str, operands: Sequence[Value]) -> Value |
     short or rounds in another mode."""
     mnemonic = _SAME.get(mnemonic, mnemonic)
     symbol = _SYMBOLS.get(mnemonic)
-    if symbol is None or rounding_of(frame.builder) is not None:
+    if symbol is None or frame.builder.rounding is not None:
         return None
     deciding = _SHORT_BY.get(mnemonic)
     if deciding is not None and frame.builder.known(operands[deciding]) is not None:

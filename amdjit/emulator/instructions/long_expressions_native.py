@@ -10,14 +10,10 @@ from amdjit.emulator.host.function import NativeFunction
 from amdjit.emulator.instructions.long_expressions import LONG, long_result, long_symbol
 from amdjit.emulator.instructions.operation import VectorOp
 from amdjit.emulator.instructions.tables import EMITTERS
-from amdjit.emulator.instructions.vector.division import (
-    SCALES,
-    scale_expression,
-    scale_symbol,
-    scaled_type,
-)
+from amdjit.emulator.instructions.vector.division import scale_symbol, scaled_type
 from amdjit.emulator.instructions.vector.packed import PackedOp
 from amdjit.isa.arithmetic import element_type
+from amdjit.isa.floats.division import SCALES, scale_expression
 from amdjit.isa.opcode_names import opcode_named
 
 
@@ -51,7 +47,9 @@ def scale_text(code: str, attributes: str) -> str:
     names = ("s0", "s1", "s2")
     result = scaled_type(form)
     function = NativeFunction(scale_symbol(form), result, [(_type(code), name) for name in names])
-    scaled, back = scale_expression(function, form, *(function.parameter(name) for name in names))
+    scaled, back = scale_expression(
+        function, *(function.parameter(name) for name in names), form=form
+    )
     pair = function.emit(result, f"insertvalue {result} poison, {scaled.type} {scaled.text}, 0")
     bits = function.mask_bits(back)
     function.give(function.emit(result, f"insertvalue {result} {pair.text}, i32 {bits.text}, 1"))

@@ -11,7 +11,7 @@ their types, and whether the old result is one of them come from the opcode tabl
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 
 from amdjit.emulator.host.builder import Value, is_float
@@ -26,22 +26,8 @@ Emitter = Callable[[Frame, Instruction], None]
 
 
 @dataclass(frozen=True, slots=True)
-class VectorOp:
-    """A VALU instruction with one result.
-
-    clamped: the expression under `clamp`, unless that is the plain one clamped to [0, 1]. scaled:
-    the expression under `omod`, if it rounds differently. unquieted: the expression while MODE's
-    IEEE bit is 0, if that makes a difference. tiny: where a result is below the normal numbers
-    before its exponent is limited, if it may be rounded up to the smallest of them. is_raw: whether
-    operands keep their denormals in every mode.
-    """
-
-    expression: Expression
-    clamped: Expression | None = None
-    scaled: Expression | None = None
-    unquieted: Expression | None = None
-    tiny: Expression | None = None
-    is_raw: bool = False
+class VectorOp(Row):
+    """A VALU instruction with one result."""
 
     def compute(self, frame: Frame, instruction: Instruction) -> Value:
         """Return the result before `omod` and `clamp` of floats."""
@@ -81,16 +67,18 @@ class VectorOp:
         frame.write(instruction, 0, value)
 
 
-# The rows of a table: an expression by mnemonic, that and the one under `clamp`, or an operation
-# with more variants.
-Rows = Mapping[str, Expression | Row | VectorOp]
+# The rows of a table: an expression by mnemonic, or a row.
+Rows = Mapping[str, Expression | Row]
 
 
-def vector_op(row: Expression | Row | VectorOp) -> VectorOp:
+def vector_op(row: Expression | Row) -> VectorOp:
     """Return the emitter of a row."""
-    if isinstance(row, Row):
-        return VectorOp(row.expression, row.clamped)
-    return row if isinstance(row, VectorOp) else VectorOp(row)
+    if not isinstance(row, Row):
+        return VectorOp(row)
+    return row if isinstance(row, VectorOp) else VectorOp(*map(partial(getattr, row), _FIELDS))
+
+
+_FIELDS = [field.name for field in fields(Row)]
 
 
 def vector_ops(rows: Rows) -> dict[str, VectorOp]:
@@ -101,10 +89,11 @@ def vector_ops(rows: Rows) -> dict[str, VectorOp]:
 @dataclass(frozen=True, slots=True)
 class ScalarOp:
     """A SALU instruction with one result. tests_result: SCC becomes whether the result is not 0;
-    other instructions leave SCC alone."""
+    other instructions leave SCC alone. tiny: see `Row`."""
 
     expression: Expression
     tests_result: bool = False
+    tiny: Expression | None = None
 
     def __call__(self, frame: Frame, instruction: Instruction) -> None:
         """Emit the instruction."""
@@ -113,6 +102,9 @@ class ScalarOp:
         ]
         result = self.expression(frame.builder, *operands)
         result = frame.without_overflow(result, operands, instruction)
+        if self.tiny is not None:
+            is_tiny = partial(self.tiny, frame.builder, *operands)
+            result = frame.without_tiny(result, is_tiny, instruction)
         result = frame.flushed_result(result, instruction)
         frame.write_scalar(instruction.operands[0], result)
         if self.tests_result:

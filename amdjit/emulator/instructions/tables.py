@@ -48,7 +48,6 @@ from amdjit.emulator.instructions.vector.floats import (
     VECTOR_MULTIPLY_ADD,
 )
 from amdjit.emulator.instructions.vector.fp8 import GFX942_FP8, GFX950_FP8, VECTOR_FP8
-from amdjit.emulator.instructions.vector.graphics import VECTOR_GRAPHICS
 from amdjit.emulator.instructions.vector.indexed_moves import INDEX_MODES
 from amdjit.emulator.instructions.vector.integers import (
     VECTOR_BIT_TABLES,
@@ -77,7 +76,6 @@ VECTOR: Mapping[str, Emitter] = {
     **VECTOR_MIXED,
     **VECTOR_DIVISION,
     **VECTOR_DIFFERENCES,
-    **VECTOR_GRAPHICS,
     **VECTOR_BIT_TABLES,
     **VECTOR_NARROW_PAIRS,
     **VECTOR_ACCUMULATION,

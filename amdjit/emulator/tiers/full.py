@@ -16,8 +16,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TypeVar
 
-from amdjit.emulator.expressions.nans import RARELY, any_nan
-from amdjit.emulator.host.builder import LANES, Builder, Value, constant, vector
+from amdjit.emulator.host.builder import LANES, RARELY, Builder, Value, constant, vector
 from amdjit.emulator.host.record import Record
 from amdjit.emulator.instructions.emission import emit_instruction
 from amdjit.emulator.instructions.operation import VectorOp
@@ -406,7 +405,7 @@ def emit_stretch(frame: Frame, emit: Callable[[], object]) -> None:
     # Inactive lanes often hold infinities and NaNs, which made them leave a loop. Each half of a
     # wave64 has its own EXEC.
     active = None if registers.exec_is_full or registers.halves == 2 else registers.exec_mask()
-    with b.if_(any_nan(b, results, active), RARELY, "nan"):
+    with b.if_(b.any_nan(results, active), RARELY, "nan"):
         registers.restore(before)
         b.is_exact = True
         emit()

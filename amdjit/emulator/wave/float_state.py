@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from amdjit.emulator.expressions.nans import bits, is_nan
 from amdjit.emulator.host.builder import Builder, Value, bits_of, constant, element_of, is_float
 from amdjit.emulator.wave.errors import Untranslatable
-from amdjit.emulator.wave.operands import clamp_unit, flush_denormals, scale_result
+from amdjit.emulator.wave.operands import scale_result
 from amdjit.emulator.wave.registers import Registers
 from amdjit.emulator.wave.rounding import RoundingBuilder, llvm_mode
 from amdjit.isa.analysis.mode import DX10_CLAMP, HALF_OVERFLOW, IEEE, Mode
+from amdjit.isa.floats.expressions import clamp_unit, flush_denormals
+from amdjit.isa.floats.nans import bits, is_nan
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.integer_expressions import Expression
 from amdjit.isa.traits import Unit

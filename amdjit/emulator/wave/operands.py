@@ -77,27 +77,7 @@ def modify_input(builder: Builder, value: Value, negate: bool, absolute: bool) -
 
 
 _EXPONENTS = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}
-
-
-def flush_denormals(builder: Builder, value: Value) -> Value:
-    """Replace denormals by zeros of their sign."""
-    width = bits_of(value.type)
-    bits = builder.bitcast(value, f"i{width}")
-    exponent = builder.and_(bits, builder.const(bits, _EXPONENTS[width]))
-    zero = builder.and_(bits, builder.const(bits, 1 << (width - 1)))
-    flushed = builder.select(builder.compare("eq", exponent, builder.const(bits, 0)), zero, bits)
-    return builder.bitcast(flushed, element_of(value.type))
-
-
 _OUTPUT_FACTORS = {1: 2.0, 2: 4.0, 3: 0.5}
-
-
-def clamp_unit(builder: Builder, value: Value) -> Value:
-    """Clamp a float to [0, 1]; NaN becomes 0 (on gfx12 always, RDNA 4 ISA 6.2.5)."""
-    zero = builder.const(value, 0.0)
-    low = builder.select(builder.compare("ogt", value, zero), value, zero)
-    one = builder.const(value, 1.0)
-    return builder.select(builder.compare("olt", low, one), low, one)
 
 
 def scale_result(builder: Builder, value: Value, omod: int) -> Value:

@@ -32,7 +32,6 @@ class RoundingBuilder(Builder):
 
     def __init__(self, natives: set[str]) -> None:
         super().__init__()
-        self.rounding: Value | None = None
         self._natives = natives
 
     def binary(self, operation: str, left: Value, right: Value) -> Value:
@@ -72,8 +71,3 @@ class RoundingBuilder(Builder):
         symbol = rounded_symbol(operation, shape)
         self._natives.add(symbol)
         return self.call(symbol, result or shape, [*operands, self.rounding])
-
-
-def rounding_of(builder: Builder) -> Value | None:
-    """Return the mode in which the builder currently rounds, None for the nearest."""
-    return builder.rounding if isinstance(builder, RoundingBuilder) else None

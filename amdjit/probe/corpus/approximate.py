@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -16,8 +15,7 @@ import xxhash
 from numpy.typing import NDArray
 
 import amdjit
-from amdjit.intrinsics.models import vector_arithmetic
-from amdjit.probe.case import Batch, Case, Group, Results
+from amdjit.probe.case import Batch, Case, Group, Results, certainty_of
 from amdjit.probe.machine_code import Program, s, v
 from amdjit.target import Target
 
@@ -190,16 +188,9 @@ def _whole_cases(part: str, target: Target) -> Iterator[Case]:
             mnemonic,
             partial(_digests, Function(mnemonic, "", "u32"), domain, target),
             partial(_chunk, domain),
-            _certainty(mnemonic, target),
+            certainty_of(mnemonic, target),
             keeps=True,
         )
-
-
-def _certainty(mnemonic: str, target: Target) -> str:
-    """How well its results are known: see `arithmetic.certainty`."""
-    with suppress(ValueError):
-        return vector_arithmetic.certainty(mnemonic, target.name)
-    return "documented"
 
 
 def _digests(function: Function, domain: Domain, target: Target) -> Results:
@@ -228,7 +219,7 @@ def _cases(part: str, target: Target) -> Iterator[Case]:
                 function.mnemonic,
                 partial(_run, function, target),
                 partial(_inputs, function),
-                _certainty(function.mnemonic, target),
+                certainty_of(function.mnemonic, target),
                 keeps=True,
             )
 

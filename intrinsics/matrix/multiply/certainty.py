@@ -77,7 +77,7 @@ KNOWN: Mapping[str, Known] = MappingProxyType(
 )
 
 
-_CAPTURED_GFX11 = "gfx1100"
+_CAPTURED_GFX11, _CAPTURED_GFX12 = "gfx1100", "gfx1201"
 _W7900 = Known(
     "measured",
     "ROCm/rocm-systems, rocjitsu's float_dot fixtures (Radeon Pro W7900, gfx1100)",
@@ -150,11 +150,11 @@ def cdna_known(target: str) -> Mapping[str, Known]:
     return {name: _cdna_known(each) for name, each in mfma_instructions(target).items()}
 
 
-def _as_captured(found: Known) -> Known:
-    """Return what a capture of another processor of the family says."""
-    if found.certainty != "measured":
+def _known_of(found: Known, captured: str, target: str | None) -> Known:
+    """Return what is known of a processor; captured: the one of its family with captures."""
+    if found.certainty != "measured" or target in (None, captured):
         return found
-    return Known("rule", f"as captured on {_CAPTURED_GFX11}: {found.source}", "results of a GPU")
+    return Known("rule", f"as captured on {captured}: {found.source}", "results of a GPU")
 
 
 def certainty(instruction: str, target: str | None = None) -> Certainty:
@@ -162,7 +162,7 @@ def certainty(instruction: str, target: str | None = None) -> Certainty:
 
     instruction: a WMMA, SWMMAC or dot instruction by its name in AMD's assembler, without `v_`; an
     MFMA or SMFMAC by that name or clang's. target: the processor, such as "gfx1100" or "gfx942";
-    without it, gfx12. Raises ValueError for others.
+    without it, gfx1201. Raises ValueError for others.
     `models.certainty.MEANING` explains the words.
     """
     return known(instruction, target).certainty
@@ -175,8 +175,8 @@ def known(instruction: str, target: str | None = None) -> Known:
     is_gfx11 = instructions_of(target) is GFX11_INSTRUCTIONS
     rows = GFX11_KNOWN if is_gfx11 else KNOWN
     if instruction in rows:
-        found = rows[instruction]
-        return _as_captured(found) if is_gfx11 and target != _CAPTURED_GFX11 else found
+        captured = _CAPTURED_GFX11 if is_gfx11 else _CAPTURED_GFX12
+        return _known_of(rows[instruction], captured, target)
     shorter = instruction.removeprefix("v_")
     alike = [shorter] if shorter in rows else get_close_matches(shorter, rows, 3)
     remedy = (

@@ -157,3 +157,19 @@ def test_profiles_count_conflicts_of_the_processor(processor: str, width: int) -
         assert load.lds_cycles == expected.cycles, (factor, mask)
         assert load.lds_conflict_cycles == expected.conflicts, (factor, mask)
         assert store.lds_cycles == bank_cycles(addresses, width).cycles, (factor, mask)
+
+
+@needs_tools
+def test_places_64_kib_apart_are_not_the_same_on_gfx950() -> None:
+    body = """
+  v_and_b32 v1, 1, v0
+  v_lshlrev_b32 v1, 16, v1
+  ds_read_b32 v4, v1
+  s_waitcnt lgkmcnt(0)
+"""
+    code = assemble(body, lds=1 << 17, cpu="gfx950")
+    arrays = [np.zeros(4, np.int32), np.zeros(4, np.int32)]
+    with using(cpu="gfx950"), amdjit.profile(workgroups=0) as found:
+        emulate(code, "kernel", 1, 64, arrays)
+    (load,) = (each for each in found.launches[0].instructions if "ds_read" in each.text)
+    assert (load.lds_cycles, load.lds_conflict_cycles) == (4, 2)

@@ -206,6 +206,16 @@ def test_scalars_overflow_as_vectors_do(instruction: str, result: int) -> None:
     assert read_back(body) == result
 
 
+@pytest.mark.parametrize(
+    ("source", "result"), [(0x387FE000, 0), (0x387FF000, 0x0400), (0x38800000, 0x0400)]
+)
+def test_a_scalar_half_is_tiny_if_it_is_with_an_unbounded_exponent(
+    source: int, result: int
+) -> None:
+    mode = "  s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 0, 8), 0x30\n"
+    assert read_back(f"{mode}  s_cvt_f16_f32 s8, {source:#x}\n  s_nop 4\n") == result
+
+
 def read_back(body: str) -> int:
     output = np.zeros(64, np.uint32)
     text = f"""  s_load_b128 s[0:3], s[0:1], 0x0

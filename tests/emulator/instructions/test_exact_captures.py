@@ -128,7 +128,7 @@ def with_canonical_nans(words: Words, high: NDArray[np.bool_]) -> Words:
 
 # Cube coordinates
 
-_CUBE = (
+CUBE = (
     *(0, 0x80000000, 1, 0x80000001, 0x7FFFFF, 0x800000, 0x3F800000, 0xBF800000),
     *(0x40000000, 0xC0000000, 0x7EFFFFFF, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7F812345),
     0xFFC54321,
@@ -139,7 +139,7 @@ _CUBE = (
 def test_cube_coordinates_are_those_of_the_chip(which: str) -> None:
     name, modifiers = which.split(".", 1)
     tail = "" if modifiers == "none" else f" {modifiers}"
-    triples = np.array(list(itertools.product(_CUBE, repeat=3)), np.uint32).T
+    triples = np.array(list(itertools.product(CUBE, repeat=3)), np.uint32).T
     body = (
         "  s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 0, 8), 0xf0\n"
         f"  v_{name} v100, v1, v2, v3{tail}"
@@ -147,13 +147,13 @@ def test_cube_coordinates_are_those_of_the_chip(which: str) -> None:
     assert byte_hash(run_registers(body, triples, [100])[0]) == DIGESTS[which]
 
 
-@pytest.mark.parametrize(
-    ("which", "values"),
-    [
-        ("signed_zero", (0, 0x8000, 0x3C00, 0xBC00, 1, 0x8001, 0x7C00, 0xFC00)),
-        ("nan", (0, 0x8000, 0x7C01, 0x7E00, 0xFC01, 0xFE00, 0x3C00, 0xBC00)),
-    ],
+MEDIANS = (
+    ("signed_zero", (0, 0x8000, 0x3C00, 0xBC00, 1, 0x8001, 0x7C00, 0xFC00)),
+    ("nan", (0, 0x8000, 0x7C01, 0x7E00, 0xFC01, 0xFE00, 0x3C00, 0xBC00)),
 )
+
+
+@pytest.mark.parametrize(("which", "values"), MEDIANS)
 def test_medians_are_those_of_the_chip(which: str, values: tuple[int, ...]) -> None:
     triples = np.array(list(itertools.product(values, repeat=3)), np.uint32).T[::-1]
     rows = np.concatenate([triples, np.tile(DEAD, 16)[None]])

@@ -181,6 +181,29 @@ def test_overflow_is_clamped_where_mode_says_so(to: str) -> None:
     np.testing.assert_array_equal(found[1], narrowed(number, scale, "f32", to, random, clamps=True))
 
 
+@pytest.mark.parametrize("of", ["fp8", "bf8", "fp4"])
+def test_halves_that_overflow_are_limited_where_mode_says_so(of: str) -> None:
+    code = spread([0x7C, 0xFC, 0x7B, 0xFB, 0x7E, 0x7F, 0x07, 0x3C])
+    scale = spread([0x3F800000, 0x47800000, 0x4F000000])
+    line = f"  v_cvt_scalef32_pk_f16_{of} v10, v1, v2"
+    found = run_on_gfx950(line, np.stack([code, scale]), [10], overflow=1)[0] & 0xFFFF
+    plain = widened(code, scale, of, "f16")
+    is_source = (code & 0x7F == 0x7C) & (of == "bf8")
+    limited = ((plain & 0x7FFF) == 0x7C00) & ~is_source
+    assert limited.any()
+    np.testing.assert_array_equal(found, np.where(limited, plain & 0x8000 | 0x7BFF, plain))
+
+
+def test_halves_rounded_by_random_bits_are_limited_where_mode_says_so() -> None:
+    numbers = np.array([65519.0, 65536.0, -1e30, np.inf, -np.inf, 1.5], np.float32)
+    number = spread(numbers.view(np.uint32))
+    random = np.full_like(number, 0xFFFFFFFF)
+    line = "  v_cvt_sr_f16_f32 v10, v1, v2"
+    found = run_on_gfx950(line, np.stack([number, random]), [10], overflow=1)[0] & 0xFFFF
+    expected = spread([0x7BFF, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x3E00])
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_denormal_sources_follow_mode_in_single_precision_only() -> None:
     denormals = spread([1, 0x007FFFFF, 0x80400000])
     scale = np.zeros_like(denormals)

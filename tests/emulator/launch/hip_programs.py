@@ -80,6 +80,17 @@ needs_new_library = pytest.mark.skipif(
 )
 
 
+def controls(processor: str, abi: int) -> str:
+    """Return what the device library reads of the processor and the compiler, as LLVM IR."""
+    number, wide = PROCESSORS[processor]
+    values = {"number": number, "wide": wide, "log2": 5 + wide, "abi": abi}
+    return 'target triple = "amdgcn-amd-amdhsa"\n' + "".join(
+        f"@__oclc_{name} = linkonce_odr hidden local_unnamed_addr addrspace(4) constant "
+        f"{value.format(**values)}\n"
+        for name, value in _CONTROLS.items()
+    )
+
+
 @functools.cache
 def compile_program(
     source: str,
@@ -90,20 +101,13 @@ def compile_program(
 ) -> bytes:
     """Compile a program. library: a device library, by default the newest; abi: the version of the
     code object that it is for, times 100."""
-    number, wide = PROCESSORS[processor]
     chosen = library or next(iter(device_libraries()), None)
     if chosen is None:
         pytest.skip("rocm-device-libs is not installed")
-    values = {"number": number, "wide": wide, "log2": 5 + wide, "abi": abi}
-    controls = 'target triple = "amdgcn-amd-amdhsa"\n' + "".join(
-        f"@__oclc_{name} = linkonce_odr hidden local_unnamed_addr addrspace(4) constant "
-        f"{value.format(**values)}\n"
-        for name, value in _CONTROLS.items()
-    )
     with tempfile.TemporaryDirectory() as folder:
         made = {name: Path(folder) / name for name in ("a.hip", "a.ll", "a.bc", "a.co")}
         made["a.hip"].write_text(HEAD + source)
-        made["a.ll"].write_text(controls)
+        made["a.ll"].write_text(controls(processor, abi))
         subprocess.run(["llvm-as-22", made["a.ll"], "-o", made["a.bc"]], check=True)
         link = [
             word

@@ -155,3 +155,19 @@ def test_another_cpu_does_not_get_this_ones_code(
         assert (y == 3).all()
     assert counts[0] == counts[1] > 3
     assert counts[2:] == [0, 0]
+
+
+def test_host_code_is_made_anew_when_what_instructions_compute_changes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rooms: list[str] = []
+
+    def version(*folders: Path) -> str:
+        rooms.extend(folder.name for folder in folders)
+        return "a version"
+
+    monkeypatch.setattr("amdjit.emulator.device.source_version", version)
+    target = find_target("gfx1201")
+    assert target is not None
+    EmulatorDevice(target, 1, environment=Environment(cache_dir=tmp_path))
+    assert rooms == ["emulator", "isa"]

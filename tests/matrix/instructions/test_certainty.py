@@ -68,6 +68,9 @@ def test_captures_of_one_processor_are_a_rule_for_its_relatives() -> None:
     for name in ("wmma_f32_16x16x16_f16", "dot2_f32_bf16"):
         found = [matrix.certainty(name, target) for target in ("gfx1100", "gfx1103", "gfx1151")]
         assert found == ["measured", "rule", "rule"]
+        found = [matrix.certainty(name, target) for target in (None, "gfx1201", "gfx1200")]
+        assert found == ["measured", "measured", "rule"]
+        assert known(name, "gfx1200").source.startswith("as captured on gfx1201: ")
 
 
 def test_measured_are_those_that_the_captures_show_rounding_of() -> None:

@@ -1,5 +1,5 @@
 /* Which code a GPU takes: target ids (LLVM AMDGPU guide, "Target ID" and "ELF Header") and offload bundles (Clang
- * documentation, "Clang Offload Bundler"). Part of amdhip64.c. */
+ * documentation, "Clang Offload Bundler"). Part of standin.c. */
 
 /* A feature in an id such as gfx90a:sramecc+:xnack-: 2 off, 3 on, as in the ELF header; 1 if it is not there. */
 static unsigned setting(const char *id, const char *feature) {

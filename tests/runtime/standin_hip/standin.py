@@ -15,13 +15,15 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from amdjit.abi.launch_shape import LaunchShape
+from amdjit.emulator.launch.loader import EmulatedFunction
+from amdjit.hip_programs.gpu import Gpu
+from amdjit.hip_programs.library import SOURCES
 
-SOURCE = Path(__file__).with_name("amdhip64.c")
+SOURCE = Path(__file__).with_name("standin.c")
 FLAGS = (
     "-std=gnu11",
     "-O1",
@@ -31,38 +33,11 @@ FLAGS = (
     "-shared",
     "-fPIC",
     "-Wl,-soname,libamdhip64.so.7",
+    f"-I{SOURCES}",
 )
-
-_Address = ctypes.c_uint64
-_Code = ctypes.c_int
-_Launch = ctypes.CFUNCTYPE(
-    _Code,
-    _Address,
-    ctypes.c_char_p,
-    ctypes.POINTER(ctypes.c_uint32),
-    ctypes.c_uint32,
-    ctypes.c_void_p,
-    ctypes.c_uint64,
-)
-_Callbacks: dict[str, Any] = {
-    "allocate": ctypes.CFUNCTYPE(_Address, ctypes.c_uint64),
-    "release": ctypes.CFUNCTYPE(_Code, _Address),
-    "to_device": ctypes.CFUNCTYPE(_Code, _Address, ctypes.c_void_p, ctypes.c_uint64),
-    "to_host": ctypes.CFUNCTYPE(_Code, ctypes.c_void_p, _Address, ctypes.c_uint64),
-    "load": ctypes.CFUNCTYPE(_Address, ctypes.c_void_p, ctypes.c_uint64),
-    "unload": ctypes.CFUNCTYPE(None, _Address),
-    "launch": _Launch,
-    "launch_cooperative": _Launch,
-    "time": ctypes.CFUNCTYPE(ctypes.c_uint64),
-}
-
 
 # C has the callbacks' addresses, so Python must never free them.
 _INSTALLED: list[object] = []
-
-
-class _Emulator(ctypes.Structure):
-    _fields_ = tuple(_Callbacks.items())
 
 
 def why_not() -> str:
@@ -77,7 +52,8 @@ def why_not() -> str:
 def build() -> Path:
     """Return the directory whose lib/ has the stand-in; it is built once for each version of its
     source."""
-    parts = b"".join(part.read_bytes() for part in sorted(SOURCE.parent.glob("*.c")))
+    files = [*sorted(SOURCE.parent.glob("*.c")), *sorted(SOURCES.glob("*.c"))]
+    parts = b"".join(part.read_bytes() for part in files)
     key = hashlib.sha256(parts + repr(FLAGS).encode()).hexdigest()[:16]
     root = Path(tempfile.gettempdir()) / f"amdjit-standin-hip-{os.getuid()}-{key}"
     library = root / "lib" / "libamdhip64.so"
@@ -138,95 +114,37 @@ class HostTime:
         return contextlib.nullcontext()
 
 
-class EmulatedGpu:
+class EmulatedGpu(Gpu):
     """Hands the stand-in's memory and launches to an amdjit device; `faults` are the exceptions of
     its kernels."""
 
     def __init__(self, device: Any, clock: Any = None) -> None:
-        self.device = device
+        super().__init__(device)
         self.clock = HostTime() if clock is None else clock
         self.faults: list[BaseException] = []
-        self.modules: dict[int, Any] = {}
-        self._next_module = 1
-        self._callbacks = _Emulator(
-            **{name: kind(getattr(self, name)) for name, kind in _Callbacks.items()}
-        )
 
     def install(self) -> None:
         """Let the stand-in call this from now on; the C side holds the callbacks until the process
         ends."""
-        library().standin_set_emulator(ctypes.byref(self._callbacks))
+        library().standin_set_emulator(ctypes.byref(self.callbacks))
         _INSTALLED.append(self)
 
-    def allocate(self, nbytes: int) -> int:
-        return self._guarded(lambda: self.device.allocate(nbytes), 0)
-
-    def release(self, address: int) -> int:
-        return self._guarded(lambda: self.device.free(address) or 0, 1)
+    def failed(self, error: BaseException, what: str) -> None:
+        self.faults.append(error)
+        traceback.print_exc()
 
     def to_device(self, address: int, source: int, nbytes: int) -> int:
         self.clock.copy(nbytes)
-        return self._guarded(
-            lambda: self.device.copy_to_device(address, _bytes(source, nbytes)) or 0, 1
-        )
+        return super().to_device(address, source, nbytes)
 
     def to_host(self, destination: int, address: int, nbytes: int) -> int:
         self.clock.copy(nbytes)
-        return self._guarded(
-            lambda: self.device.copy_to_host(_bytes(destination, nbytes), address) or 0, 1
-        )
+        return super().to_host(destination, address, nbytes)
 
-    def load(self, image: int, nbytes: int) -> int:
-        return self._guarded(
-            lambda: self._keep(self.device.load(ctypes.string_at(image, nbytes))), 0
-        )
-
-    def unload(self, module: int) -> None:
-        del self.modules[module]
-
-    def launch_cooperative(self, *call: Any) -> int:
-        return self.launch(*call, cooperative=True)
-
-    def launch(
-        self,
-        module: int,
-        name: bytes,
-        shape: Any,
-        dynamic_lds: int,
-        kernarg: int,
-        nbytes: int,
-        cooperative: bool = False,
-    ) -> int:
-        def run() -> int:
-            function = self.modules[module].function(name.decode())
-            x, y, z, block_x, block_y, block_z = shape[:6]
-            grid, block = (x, y, z), (block_x, block_y, block_z)
-            size = LaunchShape(grid, block, dynamic_lds, cooperative)
-            arguments = bytearray(ctypes.string_at(kernarg, nbytes))
-            with self.clock.launch():
-                self.device.launch(function, size, arguments)
-                self.device.synchronize()
-            return 0
-
-        return self._guarded(run, 719)
+    def run(self, function: EmulatedFunction, shape: LaunchShape, kernarg: bytearray) -> None:
+        with self.clock.launch():
+            self.device.launch(function, shape, kernarg)
+            self.device.synchronize()
 
     def time(self) -> int:
         return self.clock.nanoseconds
-
-    def _keep(self, module: Any) -> int:
-        number = self._next_module
-        self._next_module += 1
-        self.modules[number] = module
-        return number
-
-    def _guarded(self, action: Callable[[], int], failed: int) -> int:
-        try:
-            return action()
-        except BaseException as error:  # a C caller knows error codes only
-            self.faults.append(error)
-            traceback.print_exc()
-            return failed
-
-
-def _bytes(address: int, nbytes: int) -> memoryview:
-    return memoryview((ctypes.c_ubyte * nbytes).from_address(address)).cast("B")

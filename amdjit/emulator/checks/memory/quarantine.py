@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from contextvars import ContextVar
 from dataclasses import dataclass
 from types import FrameType
 
@@ -28,6 +29,10 @@ class CallPlace:
     file: str
     line: int
     by_array: bool
+
+
+# The line of a program that is not Python and calls the device; None for those that are.
+PROGRAM_PLACE: ContextVar[CallPlace | None] = ContextVar("amdjit program place", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,9 @@ def _holds(entry: Freed, address: int) -> bool:
 
 def call_place() -> CallPlace | None:
     """Return the innermost line of the call stack that is not amdjit's own."""
+    place = PROGRAM_PLACE.get()
+    if place is not None:
+        return place
     frame: FrameType | None = sys._getframe(1)
     by_array = False
     while frame is not None:

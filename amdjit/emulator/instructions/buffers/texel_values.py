@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from amdjit.abi.buffer_formats import KINDS
-from amdjit.emulator.expressions.elements import half_to_single, single_to_half
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.host.function import V32, NativeFunction, i32, i64
 from amdjit.emulator.instructions.buffers.texel_table import (
@@ -21,6 +20,7 @@ from amdjit.emulator.instructions.buffers.texel_table import (
     TexelFunction,
 )
 from amdjit.emulator.layout import BufferRefusal
+from amdjit.isa.floats.elements import half_to_single, single_to_half
 
 
 def _low_bits(f: NativeFunction, value: Value, width: Value, signed: bool) -> Value:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from amdjit.emulator.expressions.elements import ELEMENTS
 from amdjit.emulator.host.builder import Value, constant, vector
 from amdjit.emulator.host.function import V32, NativeFunction, i32
 from amdjit.emulator.instructions.matrix.dot_factors import Factor, parted
 from amdjit.emulator.instructions.matrix.grid_step import GridStep
 from amdjit.emulator.instructions.matrix.quick_steps import QuickFloors
+from amdjit.isa.floats.elements import ELEMENTS
 
 
 @dataclass(frozen=True, slots=True)

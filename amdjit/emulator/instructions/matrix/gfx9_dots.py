@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.expressions import floats as fx
-from amdjit.emulator.expressions.elements import brain_to_single
-from amdjit.emulator.expressions.nans import settled
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.matrix.dots import dot_factor
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
+from amdjit.isa.floats import expressions as fx
+from amdjit.isa.floats.elements import brain_to_single
+from amdjit.isa.floats.nans import settled
 from amdjit.isa.instruction import Instruction
 
 

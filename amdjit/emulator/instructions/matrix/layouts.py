@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from amdjit.emulator.expressions.elements import ELEMENTS
 from amdjit.emulator.host.builder import Value, vector
 from amdjit.emulator.host.function import NativeFunction
+from amdjit.isa.floats.elements import ELEMENTS
 
 ROW = vector("float", 16)
 INTEGERS = vector("i32", 16)

@@ -7,7 +7,6 @@ which does not round as the hardware does; `silicon.py` does.
 
 from __future__ import annotations
 
-from amdjit.emulator.expressions.elements import ELEMENTS, Element
 from amdjit.emulator.host.builder import Value, constant, vector
 from amdjit.emulator.host.function import NativeFunction, i64
 from amdjit.emulator.instructions.matrix.dots_native import below_infinity
@@ -24,6 +23,7 @@ from amdjit.emulator.instructions.matrix.layouts import (
     sparse_base,
     store_float_rows,
 )
+from amdjit.isa.floats.elements import ELEMENTS, Element
 
 # Otherwise LLVM unrolls the loop over k, which takes twice the time: the code no longer fits the
 # micro-op cache.

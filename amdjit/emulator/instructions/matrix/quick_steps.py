@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from amdjit.emulator.expressions.elements import ELEMENTS
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.matrix.dot_factors import SPECIAL_EXPONENT, ZERO_EXPONENT
 from amdjit.emulator.instructions.matrix.grid_step import (
@@ -31,6 +30,7 @@ from amdjit.emulator.instructions.matrix.grid_step import (
     largest_of,
     total_of,
 )
+from amdjit.isa.floats.elements import ELEMENTS
 from amdjit.isa.matrix_rounding import FORMATS
 
 # The range of exponent fields, of the accumulator or of products, in which f32 holds all powers of

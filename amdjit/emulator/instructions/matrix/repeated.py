@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from amdjit.emulator.expressions.elements import ELEMENTS
 from amdjit.emulator.host.builder import Value, constant, lanes_of
 from amdjit.emulator.host.function import NativeFunction, i32, i64
 from amdjit.emulator.instructions.matrix.dot_factors import Factor
@@ -26,6 +25,7 @@ from amdjit.emulator.instructions.matrix.layouts import (
 )
 from amdjit.emulator.instructions.matrix.loops import Loop
 from amdjit.emulator.instructions.matrix.quick_steps import QuickComplements, QuickFactor
+from amdjit.isa.floats.elements import ELEMENTS
 
 _PANEL_BYTES = 16 * ROW_BYTES
 # What a factor consists of in memory.

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from functools import reduce
 
-from amdjit.emulator.expressions.elements import ELEMENTS
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.host.function import NativeFunction
 from amdjit.emulator.instructions.matrix.layouts import (
@@ -20,6 +19,7 @@ from amdjit.emulator.instructions.matrix.layouts import (
     Matrix,
     row_pointer,
 )
+from amdjit.isa.floats.elements import ELEMENTS
 from amdjit.isa.matrix_rounding import FORMATS
 
 

@@ -6,15 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.expressions.elements import brain_to_single, single_to_brain
-from amdjit.emulator.expressions.float_extremes import MAXIMUM_NUMBER, MINIMUM_NUMBER
-from amdjit.emulator.expressions.floats import through_float
-from amdjit.emulator.expressions.nans import with_nans
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.host.function import V32, NativeFunction, i32, i64
 from amdjit.emulator.instructions.memory.spaces import ADDRESS_PARAMETERS
 from amdjit.emulator.layout import SHARED_APERTURE_HIGH, VGPR_BYTES, Context, FaultKind
-from amdjit.emulator.wave.operands import flush_denormals
+from amdjit.isa.floats.elements import brain_to_single, single_to_brain
+from amdjit.isa.floats.expressions import flush_denormals, through_float
+from amdjit.isa.floats.extremes import MAXIMUM_NUMBER, MINIMUM_NUMBER
+from amdjit.isa.floats.nans import with_nans
 from amdjit.isa.integer_expressions import Expression, binary
 
 # LLVM's `atomicrmw` for each operation; all others are compare-and-swap loops.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.expressions import floats as fx
-from amdjit.emulator.expressions.float_extremes import EXTREMES, older
-from amdjit.emulator.expressions.nans import converted_nan, fused_nan, settled, with_nans
 from amdjit.emulator.host.builder import Builder, Value
-from amdjit.emulator.instructions.operation import Emitter, scalar_ops
+from amdjit.emulator.instructions.operation import Emitter, ScalarOp, scalar_ops
 from amdjit.emulator.wave.frame import Frame
 from amdjit.isa import integer_expressions as ix
+from amdjit.isa.floats import expressions as fx
+from amdjit.isa.floats.conversions import CONVERSIONS
+from amdjit.isa.floats.extremes import EXTREMES, older
+from amdjit.isa.floats.nans import converted_nan, fused_nan, settled, with_nans
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.integer_rows import SCALAR_PAIR_ROWS, SCALAR_ROWS, TESTED_SCALAR_ROWS, Pair
 
@@ -41,10 +42,12 @@ _OTHER_FLOATS: Mapping[str, ix.Expression] = {
     "s_cvt_f32_u32": fx.from_integer(signed=False, element="float"),
     "s_cvt_i32_f32": fx.to_integer(signed=True),
     "s_cvt_u32_f32": fx.to_integer(signed=False),
-    "s_cvt_f16_f32": with_nans(fx.cast("fptrunc", "half"), converted_nan("half")),
     "s_cvt_f32_f16": with_nans(fx.cast("fpext", "float"), converted_nan("float")),
     "s_cvt_hi_f32_f16": _high_half,
 }
+
+
+_TO_HALF = CONVERSIONS["v_cvt_f16_f32"]
 
 
 def _by_mode(greater: bool) -> Emitter:
@@ -90,5 +93,6 @@ SCALAR_ALU: Mapping[str, Emitter] = {
     **scalar_ops(SCALAR_ROWS),
     **{name: _with_condition(pair) for name, pair in SCALAR_PAIR_ROWS.items()},
     "s_cvt_pk_rtz_f16_f32": _towards_zero,
+    "s_cvt_f16_f32": ScalarOp(_TO_HALF.expression, tiny=_TO_HALF.tiny),
     **scalar_ops({**_floats("f16"), **_floats("f32"), **_OTHER_FLOATS}),
 }

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.expressions.comparisons import FLOAT_PREDICATES, compare, predicate_of
 from amdjit.emulator.host.builder import Value, bits_of, constant
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.layout import Context
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 from amdjit.isa.analysis.control_flow import Graph
+from amdjit.isa.floats.comparisons import FLOAT_PREDICATES, compare, predicate_of
 from amdjit.isa.instruction import Instruction, Register, RegisterFile
 from amdjit.isa.integer_rows import LOGIC
 from amdjit.isa.traits import Immediate

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.expressions.scaled_floats import MANTISSAS, SMALL_FLOATS, scale_of
 from amdjit.emulator.host.builder import Value, constant
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.instructions.scaled.native import Narrowing, Widening
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.floats.elements import bf8_to_single
+from amdjit.isa.floats.scaled import MANTISSAS, SMALL_FLOATS, scale_of
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.integer_expressions import next_random
 from amdjit.isa.register_numbers import vector_number
@@ -292,18 +293,25 @@ def widened(
     frame: Frame, instruction: Instruction, conversion: Widening, codes: list[Value]
 ) -> list[Value]:
     """Return the bits of the wide numbers of codes."""
-    if conversion.to == "f16":
-        frame.refuse_overflow(instruction)
-    fixed = scale(frame, instruction)
-    results = [frame.native(conversion.symbol, V32, [code, fixed]) for code in codes]
-    return [_flushed(frame, instruction, value, conversion.to) for value in results]
+    b, fixed = frame.builder, scale(frame, instruction)
+    results = []
+    for code in codes:
+        value = frame.native(conversion.symbol, V32, [code, fixed])
+        # Of the formats, only bf8 has infinities.
+        sources = [bf8_to_single(b, code)] if conversion.of == "bf8" else []
+        results.append(_in_mode(frame, instruction, value, conversion.to, sources))
+    return results
 
 
-def _flushed(frame: Frame, instruction: Instruction, bits: Value, kind: str) -> Value:
-    if frame.keeps_denormals or kind == "bf16":
+def _in_mode(
+    frame: Frame, instruction: Instruction, bits: Value, kind: str, sources: list[Value]
+) -> Value:
+    """Return the bits of a float as MODE's overflow and denormal modes make them."""
+    if kind == "bf16" or (frame.keeps_denormals and frame.clamps_overflow is False):
         return bits
     b = frame.builder
     number = b.bitcast(bits, "float") if kind == "f32" else b.bitcast(b.resize(bits, 16), "half")
+    number = frame.without_overflow(number, sources, instruction)
     flushed = frame.flushed_result(number, instruction)
     return b.resize(b.bitcast(flushed, "i32" if kind == "f32" else "i16"), 32)
 

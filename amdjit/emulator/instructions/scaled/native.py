@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from amdjit.emulator.expressions.scaled_floats import (
+from amdjit.emulator.host.function import V32, NativeFunction, i32
+from amdjit.isa.floats.scaled import (
     MANTISSAS,
     SMALL_FLOATS,
     narrow,
     to_single,
     widen,
 )
-from amdjit.emulator.host.function import V32, NativeFunction, i32
 
 _EIGHT_BITS = ("fp8", "bf8")
 

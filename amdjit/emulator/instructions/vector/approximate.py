@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from amdjit.emulator.expressions import floats as fx
+import numpy as np
+
 from amdjit.emulator.host.builder import LANES, Builder, Value, constant, is_float, vector
 from amdjit.emulator.host.function import FALSE, V32, NativeFunction
 from amdjit.emulator.host.native_sources import Source, Variant
 from amdjit.isa.approximation_tables import Rows
 from amdjit.isa.approximations import SINGLE_RULES, Rule, power_of_two_half
+from amdjit.isa.floats import expressions as fx
 
 _SINGLE = vector("float")
 
@@ -32,10 +34,12 @@ def approximate_symbol(name: str) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Lanes:
-    """32 integers, or conditions, with Python's operators."""
+    """32 integers, or conditions, with Python's operators. single: the integers as floats, if they
+    are known as such."""
 
     builder: Builder
     value: Value
+    single: Value | None = None
 
     def _made(self, operation: str, other: Any, swapped: bool = False) -> _Lanes:
         right = other.value if isinstance(other, _Lanes) else self.builder.const(self.value, other)
@@ -135,6 +139,33 @@ class HostReader:
         c0, c1, c2, c3 = columns
         return c0, c1, c2, c3
 
+    def factors(self, table: Rows, index: _Lanes) -> tuple[_Lanes, _Lanes, _Lanes, _Lanes]:
+        """Look up floats."""
+        c0, *others = zip(*table, strict=True)
+        bits = [np.array(column, np.float32).view(np.int32).tolist() for column in others]
+        constant, *factors = self.row(tuple(zip(c0, *bits, strict=True)), index)
+        first, second, third = (
+            self._whole_single(self.builder.bitcast(factor.value, "float")) for factor in factors
+        )
+        return constant, first, second, third
+
+    def _whole_single(self, number: Value) -> _Lanes:
+        """Return integers that floats hold. Host code that nobody uses is not compiled."""
+        return _Lanes(self.builder, self.builder.convert("fptosi", number, "i32"), number)
+
+    def _single(self, x: _Lanes) -> Value:
+        return x.single or self.builder.convert("sitofp", x.value, "float")
+
+    def inner(self, c2: _Lanes, c3: _Lanes, t: _Lanes, times: int, bits: int) -> _Lanes:
+        """Compute floats: the product rounded on top of 2**23, as in `kept`."""
+        b = self.builder
+        number = self._single(t)
+        step = b.const(number, 2.0**-bits)
+        place = b.intrinsic("fma", number, b.const(number, times * 2.0**-bits), step)
+        least = b.const(number, 2.0**23)
+        product = b.binary("fsub", b.intrinsic("fma", self._single(c3), place, least), least)
+        return self._whole_single(b.binary("fsub", self._single(c2), product))
+
     def _permuted(self, column: Sequence[int], index: _Lanes) -> _Lanes:
         """Permute registers of 32 constants, which takes a tenth of a gather's time."""
         b = self.builder
@@ -210,7 +241,7 @@ class HostReader:
         """Multiply floats, which have 24 bits: smaller products on top of 2**23, whose last bit is
         the unit, so that the distance from its bits is the result."""
         b = self.builder
-        left, right = (b.convert("sitofp", each.value, "float") for each in (x, y))
+        left, right = (self._single(each) for each in (x, y))
         left = b.binary("fmul", left, b.const(left, 2.0**-bits))
         large, least = b.binary("fmul", left, right), b.const(left, 2.0**23)
         above = b.bitcast(b.intrinsic("fma", left, right, least), "i32")

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.expressions.comparisons import (
+from amdjit.emulator.host.builder import Builder, Value, bits_of, constant
+from amdjit.emulator.instructions.operation import Emitter
+from amdjit.emulator.wave.frame import Frame
+from amdjit.emulator.wave.registers import FULL_MASK
+from amdjit.isa.floats.comparisons import (
     FLOAT_PREDICATES,
     INTEGER_PREDICATES,
     compare,
     predicate_of,
 )
-from amdjit.emulator.host.builder import Builder, Value, bits_of, constant
-from amdjit.emulator.instructions.operation import Emitter
-from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.registers import FULL_MASK
 from amdjit.isa.instruction import Instruction
 
 # Returns the outcome of a comparison in each lane.

@@ -5,60 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.expressions import floats as fx
-from amdjit.emulator.expressions.nans import converted_nan, with_nans
-from amdjit.emulator.host.builder import Builder, Value, element_of
+from amdjit.emulator.host.builder import Value
 from amdjit.emulator.instructions.operation import Emitter, VectorOp, vector_op, vector_ops
+from amdjit.emulator.instructions.vector.fp8 import VECTOR_FP8
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
-from amdjit.isa import integer_expressions as ix
+from amdjit.isa.floats import expressions as fx
+from amdjit.isa.floats.conversions import CONVERSIONS, put_byte
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.integer_rows import VECTOR_ROWS, in_range
-
-
-def _normalised_integer(signed: bool) -> ix.Expression:
-    """Convert [-1, 1] or [0, 1] to 16-bit integers, rounding to nearest even."""
-    limit, low = (32767.0, -1.0) if signed else (65535.0, 0.0)
-
-    def expression(b: Builder, x: Value) -> Value:
-        wide = b.convert("fpext", x, "float") if element_of(x.type) == "half" else x
-        clamped = b.intrinsic(
-            "maximum", b.intrinsic("minimum", wide, b.const(wide, 1.0)), b.const(wide, low)
-        )
-        # NaN passes through to the conversion, which returns 0 for it. The product of 24 and 16
-        # bits is exact in double.
-        exact = b.convert("fpext", clamped, "double")
-        scaled = b.intrinsic("roundeven", b.binary("fmul", exact, b.const(exact, limit)))
-        return fx.to_integer(signed, "i16")(b, scaled)
-
-    return expression
-
-
-def _pair(expression: ix.Expression) -> ix.Expression:
-    """Apply an expression to both operands and pack the 16-bit results, the first one low."""
-
-    def packed(b: Builder, x: Value, y: Value) -> Value:
-        low, high = (b.resize(expression(b, v), 32) for v in (x, y))
-        return b.or_(low, b.shift("shl", high, 16))
-
-    return packed
-
-
-def _saturate_to_16(signed: bool) -> ix.Expression:
-    def expression(b: Builder, x: Value) -> Value:
-        if signed:
-            low = b.intrinsic("smax", x, b.const(x, -32768))
-            return b.resize(b.intrinsic("smin", low, b.const(x, 32767)), 16)
-        return b.resize(b.intrinsic("umin", x, b.const(x, 65535)), 16)
-
-    return expression
-
-
-def _offset_nibble(b: Builder, x: Value) -> Value:
-    nibble = b.shift("ashr", b.shift("shl", x, 28), 28)
-    return b.binary(
-        "fmul", b.convert("sitofp", nibble, "float"), b.const(b.bitcast(x, "float"), 0.0625)
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,81 +26,10 @@ class _TowardsZero(VectorOp):
         return frame.flushed_halves(VectorOp.compute(self, frame, instruction))
 
 
-_PACKED_TOWARDS_ZERO = _TowardsZero(fx.pack_towards_zero, clamped=fx.pack_towards_zero)
-
-
-def _widened(element: str) -> ix.Expression:
-    return with_nans(fx.cast("fpext", element), converted_nan(element))
-
-
-def _narrowed(element: str) -> VectorOp:
-    return VectorOp(
-        with_nans(fx.cast("fptrunc", element), converted_nan(element)),
-        tiny=fx.tiny_if_narrowed(element),
-    )
-
-
-def _saturated_bytes(b: Builder, x: Value) -> Value:
-    """Convert two i16 in a dword to two u8 with saturation."""
-    parts = []
-    for start in (0, 16):
-        number = b.resize(b.resize(b.shift("lshr", x, start), 16), 32, True)
-        low = b.intrinsic("smax", number, b.const(x, 0))
-        parts.append(b.intrinsic("smin", low, b.const(x, 255)))
-    return b.resize(b.or_(parts[0], b.shift("shl", parts[1], 8)), 16)
-
-
-def put_byte(b: Builder, x: Value, position: Value, old: Value) -> Value:
-    """Convert f32 to u8, rounded as MODE says, and insert it into a dword at byte
-    `position`[1:0]. NaN is 0."""
-    limited = b.intrinsic(
-        "minimumnum", b.intrinsic("maximumnum", x, b.const(x, 0.0)), b.const(x, 255.0)
-    )
-    # The sum has no fraction bits.
-    shifter = b.const(x, 2.0**23)
-    whole = b.binary("fsub", b.binary("fadd", limited, shifter), shifter)
-    place = b.shift("shl", b.mask(position, 2), 3)
-    kept = b.and_(old, b.not_(b.shift("shl", b.const(old, 255), place)))
-    return b.or_(kept, b.shift("shl", fx.to_integer(signed=False)(b, whole), place))
-
-
-VECTOR_CONVERSION: Mapping[str, VectorOp] = vector_ops(
-    {
-        "v_cvt_f32_i32": fx.from_integer(signed=True, element="float"),
-        "v_cvt_f32_u32": fx.from_integer(signed=False, element="float"),
-        "v_cvt_f64_i32": fx.from_integer(signed=True, element="double"),
-        "v_cvt_f64_u32": fx.from_integer(signed=False, element="double"),
-        "v_cvt_f16_i16": fx.through_float(fx.from_integer(signed=True, element="float")),
-        "v_cvt_f16_u16": fx.through_float(fx.from_integer(signed=False, element="float")),
-        "v_cvt_i32_f32": in_range(fx.to_integer(signed=True)),
-        "v_cvt_u32_f32": in_range(fx.to_integer(signed=False)),
-        "v_cvt_i32_f64": in_range(fx.to_integer(signed=True)),
-        "v_cvt_u32_f64": in_range(fx.to_integer(signed=False)),
-        "v_cvt_i16_f16": in_range(fx.through_float(fx.to_integer(signed=True, element="i16"))),
-        "v_cvt_u16_f16": in_range(fx.through_float(fx.to_integer(signed=False, element="i16"))),
-        "v_cvt_nearest_i32_f32": in_range(fx.nearest_up),
-        "v_cvt_floor_i32_f32": in_range(fx.floor_to_integer),
-        "v_cvt_off_f32_i4": _offset_nibble,
-        "v_cvt_f16_f32": _narrowed("half"),
-        "v_cvt_f32_f16": _widened("float"),
-        "v_cvt_f32_bf16": fx.brain_to_single,
-        "v_cvt_f32_f64": _narrowed("float"),
-        "v_cvt_f64_f32": _widened("double"),
-        "v_cvt_pk_rtz_f16_f32": _PACKED_TOWARDS_ZERO,
-        "v_cvt_norm_i16_f16": in_range(_normalised_integer(signed=True)),
-        "v_cvt_norm_u16_f16": in_range(_normalised_integer(signed=False)),
-        "v_cvt_pk_norm_i16_f32": in_range(_pair(_normalised_integer(signed=True))),
-        "v_cvt_pk_norm_u16_f32": in_range(_pair(_normalised_integer(signed=False))),
-        "v_cvt_pk_norm_i16_f16": in_range(_pair(_normalised_integer(signed=True))),
-        "v_cvt_pk_norm_u16_f16": in_range(_pair(_normalised_integer(signed=False))),
-        "v_cvt_pk_i16_f32": in_range(_pair(fx.to_integer(signed=True, element="i16"))),
-        "v_cvt_pk_u16_f32": in_range(_pair(fx.to_integer(signed=False, element="i16"))),
-        "v_cvt_pk_i16_i32": _pair(_saturate_to_16(signed=True)),
-        "v_cvt_pk_u16_u32": _pair(_saturate_to_16(signed=False)),
-        "v_sat_pk_u8_i16": in_range(_saturated_bytes),
-        "v_cvt_pk_u8_f32": in_range(put_byte),
-    }
-)
+VECTOR_CONVERSION: Mapping[str, VectorOp] = {
+    **vector_ops({name: row for name, row in CONVERSIONS.items() if name not in VECTOR_FP8}),
+    "v_cvt_pk_rtz_f16_f32": _TowardsZero(fx.pack_towards_zero, clamped=fx.pack_towards_zero),
+}
 
 
 # Conversions that only gfx9 has, and integers that choose halves of registers there.

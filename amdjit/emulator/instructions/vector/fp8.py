@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from amdjit.emulator.expressions.elements import bf8_to_single, fp8_to_single
-from amdjit.emulator.expressions.fp8 import fnuz_to_single, single_to_fp8
-from amdjit.emulator.expressions.nans import bits, invalid
-from amdjit.emulator.host.builder import Builder, Value, constant
+from amdjit.emulator.host.builder import constant
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.floats.elements import Convert
+from amdjit.isa.floats.fp8 import (
+    BF8_TO_SINGLE,
+    FP8_TO_SINGLE,
+    fnuz_to_single,
+    pair_to_fp8,
+    single_to_fp8,
+)
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.register_numbers import vector_number
 
-Widen = Callable[[Builder, Value], Value]
 
-
-def _with_one_nan(widen: Widen) -> Widen:
-    """Return a conversion to single precision whose NaNs are all the negative one without a payload
-    (captured on a gfx1201)."""
-
-    def expression(b: Builder, lanes: Value) -> Value:
-        value = widen(b, lanes)
-        nan = b.select(b.compare("uno", value, value), invalid(b, value), bits(b, value))
-        return b.bitcast(nan, "float")
-
-    return expression
-
-
-_FP8, _BF8 = _with_one_nan(fp8_to_single), _with_one_nan(bf8_to_single)
-
-
-def _to_single(widen: Widen) -> Emitter:
+def _to_single(widen: Convert) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         byte = instruction.immediates.get("byte_sel", 0)
         whole = frame.source(instruction, 1)
@@ -43,7 +31,7 @@ def _to_single(widen: Widen) -> Emitter:
     return emit
 
 
-def _pair_to_singles(widen: Widen) -> Emitter:
+def _pair_to_singles(widen: Convert) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
         half = b.resize(frame.source(instruction, 1), 32)
@@ -58,11 +46,9 @@ def _pair_to_singles(widen: Widen) -> Emitter:
 def _from_pair(kind: str) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
-        clamps = frame.clamps_overflow
         sources = [frame.source(instruction, index) for index in (1, 2)]
-        low, high = (single_to_fp8(b, source, kind, None, clamps) for source in sources)
-        packed = b.or_(low, b.shift("shl", high, 8))
-        frame.write(instruction, 0, b.resize(packed, 16))
+        packed = pair_to_fp8(b, *sources, kind=kind, clamps=frame.clamps_overflow)
+        frame.write(instruction, 0, packed)
 
     return emit
 
@@ -73,7 +59,7 @@ def _from_single_stochastic(kind: str) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
         number, random = frame.source(instruction, 1), frame.source(instruction, 2)
-        value = single_to_fp8(b, number, kind, random, frame.clamps_overflow)
+        value = single_to_fp8(b, number, random, kind=kind, clamps=frame.clamps_overflow)
         shift = 8 * instruction.immediates.get("byte_sel", 0)
         target = vector_register(instruction, "vdst")
         index = vector_number(target)
@@ -85,10 +71,10 @@ def _from_single_stochastic(kind: str) -> Emitter:
 
 
 VECTOR_FP8: Mapping[str, Emitter] = {
-    "v_cvt_f32_fp8": _to_single(_FP8),
-    "v_cvt_f32_bf8": _to_single(_BF8),
-    "v_cvt_pk_f32_fp8": _pair_to_singles(_FP8),
-    "v_cvt_pk_f32_bf8": _pair_to_singles(_BF8),
+    "v_cvt_f32_fp8": _to_single(FP8_TO_SINGLE),
+    "v_cvt_f32_bf8": _to_single(BF8_TO_SINGLE),
+    "v_cvt_pk_f32_fp8": _pair_to_singles(FP8_TO_SINGLE),
+    "v_cvt_pk_f32_bf8": _pair_to_singles(BF8_TO_SINGLE),
     "v_cvt_pk_fp8_f32": _from_pair("fp8"),
     "v_cvt_pk_bf8_f32": _from_pair("bf8"),
     "v_cvt_sr_fp8_f32": _from_single_stochastic("fp8"),
@@ -101,7 +87,7 @@ VECTOR_FP8: Mapping[str, Emitter] = {
 # gfx942 has the FNUZ formats, gfx950 the OCP ones (CDNA 3 and CDNA 4 ISA documents, V_CVT_F32_FP8).
 
 
-def _gfx9_fp8_to_single(widen: Widen) -> Emitter:
+def _gfx9_fp8_to_single(widen: Convert) -> Emitter:
     """The byte is the lowest of the operand, which SDWA has moved there."""
 
     def emit(frame: Frame, instruction: Instruction) -> None:
@@ -110,7 +96,7 @@ def _gfx9_fp8_to_single(widen: Widen) -> Emitter:
     return emit
 
 
-def _gfx9_fp8_pair_to_singles(widen: Widen) -> Emitter:
+def _gfx9_fp8_pair_to_singles(widen: Convert) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
         both = frame.source(instruction, 1)
@@ -128,14 +114,11 @@ def _gfx9_fp8_from_pair(kind: str) -> Emitter:
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
-        sources = (frame.source(instruction, index) for index in (1, 2))
-        low, high = (
-            single_to_fp8(b, source, kind, None, frame.clamps_overflow) for source in sources
-        )
-        packed = b.or_(low, b.shift("shl", high, 8))
+        sources = [frame.source(instruction, index) for index in (1, 2)]
+        packed = pair_to_fp8(b, *sources, kind=kind, clamps=frame.clamps_overflow)
         target = vector_register(instruction, "vdst")
         half = instruction.modifiers.op_sel >> 3 & 1
-        frame.registers.write_half(target.index, half, b.resize(packed, 16), frame.mask())
+        frame.registers.write_half(target.index, half, packed, frame.mask())
 
     return emit
 
@@ -146,7 +129,7 @@ def _gfx9_fp8_from_single_stochastic(kind: str) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
         number, random = frame.source(instruction, 1), frame.source(instruction, 2)
-        value = single_to_fp8(b, number, kind, random, frame.clamps_overflow)
+        value = single_to_fp8(b, number, random, kind=kind, clamps=frame.clamps_overflow)
         shift = 8 * (instruction.modifiers.op_sel >> 2 & 3)
         target = vector_register(instruction, "vdst")
         kept = b.and_(frame.registers.vector(target.index), constant(V32, ~(0xFF << shift)))
@@ -156,7 +139,7 @@ def _gfx9_fp8_from_single_stochastic(kind: str) -> Emitter:
     return emit
 
 
-def _conversions(name: str, kind: str, widen: Widen) -> dict[str, Emitter]:
+def _conversions(name: str, kind: str, widen: Convert) -> dict[str, Emitter]:
     return {
         f"v_cvt_f32_{name}": _gfx9_fp8_to_single(widen),
         f"v_cvt_pk_f32_{name}": _gfx9_fp8_pair_to_singles(widen),
@@ -170,6 +153,6 @@ GFX942_FP8: Mapping[str, Emitter] = {
     **_conversions("bf8", "bf8_fnuz", fnuz_to_single("bf8_fnuz")),
 }
 GFX950_FP8: Mapping[str, Emitter] = {
-    **_conversions("fp8", "fp8", _FP8),
-    **_conversions("bf8", "bf8", _BF8),
+    **_conversions("fp8", "fp8", FP8_TO_SINGLE),
+    **_conversions("bf8", "bf8", BF8_TO_SINGLE),
 }

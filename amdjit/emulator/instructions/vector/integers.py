@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.expressions.nans import bits, is_nan, quieted
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.operation import (
     Emitter,
@@ -15,25 +14,12 @@ from amdjit.emulator.instructions.operation import (
 from amdjit.emulator.instructions.vector.packed import half_of
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.operands import clamp_unit
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.integer_rows import VECTOR_ROWS
 
-
-def _pack(b: Builder, low: Value, high: Value) -> Value:
-    """V_PACK_B32_F16, which makes NaNs quiet (captured on a gfx1201)."""
-    halves = (b.select(is_nan(b, x), quieted(b, x), bits(b, x)) for x in (low, high))
-    return VECTOR_ROWS["v_pack_b32_f16"].expression(b, *halves)
-
-
-def _pack_units(b: Builder, low: Value, high: Value) -> Value:
-    return _pack(b, clamp_unit(b, low), clamp_unit(b, high))
-
-
-VECTOR_INTEGER: Mapping[str, VectorOp] = {
-    **vector_ops(VECTOR_ROWS),
-    "v_pack_b32_f16": VectorOp(_pack, clamped=_pack_units),
-}
+VECTOR_INTEGER: Mapping[str, VectorOp] = vector_ops(
+    {name: row for name, row in VECTOR_ROWS.items() if name != "v_pack_b32_f16"}
+)
 
 # V_BITOP3: any function of three bits; and V_ASHR_PK: shifts whose results are saturated to
 # bytes.

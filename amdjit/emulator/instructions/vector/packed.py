@@ -5,11 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.expressions import floats as fx
-from amdjit.emulator.expressions.elements import single_to_brain
-from amdjit.emulator.expressions.float_extremes import EXTREMES, older
-from amdjit.emulator.expressions.nans import converted_nan, fused_nan, with_nans
-from amdjit.emulator.expressions.scaled_floats import BRAIN, HALF, narrow
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.long_expressions import call_long
 from amdjit.emulator.instructions.operation import (
@@ -20,6 +15,11 @@ from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import modify_input
 from amdjit.isa import integer_expressions as ix
+from amdjit.isa.floats import expressions as fx
+from amdjit.isa.floats.elements import single_to_brain
+from amdjit.isa.floats.extremes import EXTREMES, older
+from amdjit.isa.floats.nans import converted_nan, fused_nan, with_nans
+from amdjit.isa.floats.scaled import BRAIN, HALF, narrow
 from amdjit.isa.instruction import InlineConstant, Instruction, Operand, Register
 from amdjit.isa.register_numbers import is_vector, scalar_slot, vector_number
 
@@ -158,7 +158,7 @@ VECTOR_PACKED: Mapping[str, Emitter] = {
 #
 # The CDNA 4 ISA document does not say how V_CVT_SR_F16_F32 and V_CVT_SR_BF16_F32 align random bits
 # and what they make of a NaN: the bits are taken as those of conversions with a scale are
-# (`scaled_floats.py`), and a NaN is quiet, with the leading bits of its mantissa, as where such
+# (`isa/floats/scaled.py`), and a NaN is quiet, with the leading bits of its mantissa, as where such
 # conversions round to the nearest.
 
 _TO_HALF = with_nans(fx.cast("fptrunc", "half"), converted_nan("half"))
@@ -187,14 +187,14 @@ def _refuse_result_modifiers(instruction: Instruction) -> None:
 
 
 def _random_half(frame: Frame, instruction: Instruction) -> None:
-    frame.refuse_overflow(instruction)
     _refuse_source_halves(instruction)
     b = frame.builder
     source, random = frame.source(instruction, 1), frame.source(instruction, 2, "b32")
     bits = b.resize(narrow(b, source, HALF, random=random), 16)
     nan = converted_nan("half")(b, [source])
     value = b.select(b.compare("uno", source, source), nan, bits)
-    frame.write(instruction, 0, b.bitcast(value, "half"))
+    result = frame.without_overflow(b.bitcast(value, "half"), [source], instruction)
+    frame.write(instruction, 0, result)
 
 
 def _random_brain(frame: Frame, instruction: Instruction) -> None:

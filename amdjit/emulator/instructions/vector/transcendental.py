@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.expressions.nans import is_nan, quieted, settled
 from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of, like, vector
 from amdjit.emulator.instructions.lanes.single_lanes import first_lane, is_vector_register
 from amdjit.emulator.instructions.operation import Emitter
@@ -14,6 +13,7 @@ from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import modify_input
 from amdjit.isa.approximations import SINGLE_RULES
 from amdjit.isa.arithmetic import ELEMENTS
+from amdjit.isa.floats.nans import is_nan, quieted, settled
 from amdjit.isa.instruction import Instruction
 
 _SINGLES, _HALVES = vector("float"), vector("half")

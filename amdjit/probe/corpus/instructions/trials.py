@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import amdjit
 from amdjit.diagnostics.errors import AmdjitError
 from amdjit.isa.instruction import Register, RegisterFile
-from amdjit.probe.case import Case, Results
+from amdjit.probe.case import Case, Results, certainty_of
 from amdjit.probe.corpus.instructions.cells import AREA_DWORDS
 from amdjit.probe.machine_code import Mode, Program, s, v
 from amdjit.runtime.device import Device
@@ -280,6 +280,7 @@ def cases_of(bundle: Bundle) -> Iterator[Case]:
             lambda result, element, trial=trial: _described(  # type: ignore[misc]
                 trial, result, element, bundle.lanes
             ),
+            certainty_of(trial.subject, bundle.target),
         )
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from amdjit.emulator.expressions.elements import ELEMENTS
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.host.function import NativeFunction
 from amdjit.emulator.instructions.matrix.grid_step import INFINITY
+from amdjit.isa.floats.elements import ELEMENTS
 from amdjit.isa.matrix_rounding import FORMATS
 
 # What a factor consists of in memory, and vectors of it.

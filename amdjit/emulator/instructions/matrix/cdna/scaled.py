@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from amdjit.emulator.expressions.elements import ELEMENTS
 from amdjit.emulator.host.builder import Builder, Value, constant
 from amdjit.emulator.host.function import NativeFunction, i64
 from amdjit.emulator.instructions.matrix.cdna.emit import (
@@ -38,6 +37,7 @@ from amdjit.emulator.instructions.whole_waves import in_each_half
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import V32
+from amdjit.isa.floats.elements import ELEMENTS
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.matrix_rounding import GridRule
 from amdjit.isa.register_numbers import vector_number

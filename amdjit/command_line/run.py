@@ -1,0 +1,103 @@
+"""`amdjit run`: a program that uses HIP, unmodified, on an emulated device."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from amdjit.child_process import ending, run_in_place
+from amdjit.command_line.commands import Commands
+from amdjit.diagnostics import LaunchError
+from amdjit.hip_programs import hip_library
+from amdjit.options import SANITIZER_CHECKS, checked_sanitize
+
+__all__ = ["add"]
+
+_REPORTED = 3
+_SIGNALLED = 128
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "run",
+        help="run a program that uses HIP on an emulated device",
+        epilog="amdjit run --check memory,race -- ./program 1024",
+    )
+    parser.add_argument("--device", help="such as emulator:gfx1201 (default: AMDJIT_DEVICE)")
+    parser.add_argument(
+        "--check",
+        default="",
+        help=f"check all launches: some of {', '.join(SANITIZER_CHECKS)}",
+    )
+    parser.add_argument(
+        "--profile", type=Path, help="count what launches do, and write this page for a browser"
+    )
+    parser.add_argument("--report", type=Path, help="write what was found to this JSON file")
+    parser.add_argument(
+        "--fail-on-report",
+        action="store_true",
+        help=f"exit with status {_REPORTED} if the checks, or a fault, reported anything",
+    )
+    parser.set_defaults(run=_run, runs=True)
+
+
+def _run(options: argparse.Namespace) -> int:
+    if not options.arguments:
+        raise LaunchError("say what to run: amdjit run -- PROGRAM ARGUMENTS")
+    with tempfile.TemporaryDirectory() as folder:
+        reports = Path(folder, "reports")
+        code = _start(options.arguments, _environment(options, reports))
+        found = _read(reports)
+    if options.report is not None:
+        content = {"program": list(options.arguments), "exit_code": code, "reports": found}
+        options.report.write_text(json.dumps(content, indent=2) + "\n")
+    if code < 0:
+        print(f"amdjit: {options.arguments[0]} {ending(code)}", file=sys.stderr)
+    if found:
+        plural = "s" * (len(found) != 1)
+        print(f"amdjit: {len(found)} report{plural}", file=sys.stderr)
+    if found and options.fail_on_report:
+        return _REPORTED
+    return code if code >= 0 else _SIGNALLED - code
+
+
+def _start(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    program = shutil.which(command[0])
+    if program is None:
+        raise LaunchError(f"there is no program {command[0]}")
+    try:
+        return run_in_place([program, *command[1:]], environment)
+    except OSError as error:
+        raise LaunchError(f"{program} does not start: {error.strerror}") from None
+
+
+def _environment(options: argparse.Namespace, reports: Path) -> dict[str, str]:
+    checks = tuple(filter(None, options.check.split(",")))
+    variables = dict(os.environ)
+    folders = [str(hip_library().parent), variables.get("LD_LIBRARY_PATH", "")]
+    variables["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, folders))
+    variables["AMDJIT_SANITIZE_JSON"] = str(reports)
+    if checks:
+        variables["AMDJIT_SANITIZE"] = ",".join(checked_sanitize(checks, "--check"))
+    if options.profile is not None:
+        if variables.get("AMDJIT_SANITIZE"):
+            raise LaunchError("a run cannot be checked and profiled at the same time: run it twice")
+        variables["AMDJIT_PROFILE"] = str(options.profile.absolute())
+    if options.device is not None:
+        variables["AMDJIT_DEVICE"] = options.device
+    return variables
+
+
+def _read(reports: Path) -> list[dict[str, Any]]:
+    """Return the reports, which the program's process has written one a line."""
+    if not reports.exists():
+        return []
+    return [json.loads(line) for line in reports.read_text(encoding="utf-8").splitlines()]

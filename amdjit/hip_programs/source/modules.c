@@ -1,0 +1,165 @@
+/* Code objects and launches. Part of amdhip64.c. */
+
+/* ---- modules ---- */
+
+/* How many bytes may be read from an address on: to the end of its mapping. */
+static uint64_t readable_bytes(const void *from) {
+  FILE *maps = fopen("/proc/self/maps", "r");
+  uint64_t start, end, found = 0;
+  char rest[4096];
+  while (maps && fscanf(maps, "%lx-%lx%4095[^\n]", &start, &end, rest) >= 2) {
+    if (found && start == found) found = end; /* the next one adjoins it */
+    else if (start <= (uint64_t)from && (uint64_t)from < end) found = end;
+    else if (found) break;
+  }
+  if (maps) fclose(maps);
+  return found ? found - (uint64_t)from : 0;
+}
+static hipError_t load(Module **module, const void *image) {
+  *module = NULL;
+  if (!image) return hipErrorInvalidValue;
+  uint64_t emulated = 0;
+  hipError_t code = emulator.load(image, readable_bytes(image), &emulated);
+  if (code) return code;
+  *module = malloc(sizeof **module);
+  **module = (Module){emulated, current, true};
+  return hipSuccess;
+}
+HIP(hipModuleLoadData, (Module **module, const void *image), (module, image)) { return load(module, image); }
+HIP(hipModuleLoadDataEx, (Module **module, const void *image, unsigned count, int *options, void **values),
+    (module, image, count, options, values)) {
+  (void)count, (void)options, (void)values; /* of CUDA's just-in-time compiler */
+  return load(module, image);
+}
+HIP(hipModuleLoad, (Module **module, const char *path), (module, path)) {
+  *module = NULL;
+  FILE *file = fopen(path, "rb");
+  if (!file) return hipErrorFileNotFound;
+  fseek(file, 0, SEEK_END);
+  long nbytes = ftell(file);
+  rewind(file);
+  char *image = malloc(nbytes + 1); /* never freed, as the module holds it */
+  bool whole = fread(image, 1, nbytes, file) == (size_t)nbytes;
+  fclose(file);
+  return whole ? load(module, image) : hipErrorFileNotFound;
+}
+HIP(hipModuleUnload, (Module *module), (module)) {
+  REFUSE(refused_in_thread());
+  if (!module || !module->alive) return hipErrorInvalidHandle;
+  finish();
+  emulator.unload(module->emulated);
+  module->alive = false; /* not freed, so that a use after the unloading is seen */
+  return hipSuccess;
+}
+static hipError_t function_of(Kernel **kernel, Module *module, const char *name) {
+  *kernel = NULL;
+  const Layout *layout = emulator.describe(module->emulated, name);
+  if (!layout) return hipErrorNotFound;
+  *kernel = malloc(sizeof **kernel);
+  **kernel = (Kernel){module, layout, strdup(name), false};
+  return hipSuccess;
+}
+HIP(hipModuleGetFunction, (Kernel **kernel, Module *module, const char *name), (kernel, module, name)) {
+  *kernel = NULL;
+  if (!module || !module->alive) return hipErrorInvalidHandle;
+  return function_of(kernel, module, name);
+}
+const char *hipKernelNameRef(const Kernel *kernel) { return kernel ? kernel->name : NULL; }
+/* A variable of a module, which is memory that programs copy to and from. */
+static hipError_t variable_of(Module *module, const char *name, void **address, size_t *nbytes) {
+  uint64_t at = 0, size = 0;
+  hipError_t code = emulator.symbol(module->emulated, name, &at, &size);
+  if (code) return code;
+  if (!find((void *)at, size))
+    note(&allocations, (Allocation){.address = at, .nbytes = size, .device = module->device, .is_symbol = true});
+  if (address) *address = (void *)at;
+  if (nbytes) *nbytes = size;
+  return hipSuccess;
+}
+HIP(hipModuleGetGlobal, (void **address, size_t *nbytes, Module *module, const char *name),
+    (address, nbytes, module, name)) {
+  if (!module || !module->alive) return hipErrorInvalidHandle;
+  return variable_of(module, name, address, nbytes);
+}
+
+/* ---- launches ---- */
+
+typedef struct {
+  uint32_t grid_and_block[6], dynamic_lds;
+  bool is_cooperative;
+} Shape;
+
+/* Copy the explicit arguments to where the kernel reads them. */
+static char *gathered(const Layout *layout, void **parameters) {
+  char *kernarg = calloc(1, layout->kernarg_bytes ? layout->kernarg_bytes : 1);
+  for (uint32_t i = 0; i < layout->count; i++)
+    memcpy(kernarg + layout->arguments[i].offset, parameters[i], layout->arguments[i].size);
+  return kernarg;
+}
+static uint64_t explicit_bytes(const Layout *layout) {
+  uint64_t end = 0;
+  for (uint32_t i = 0; i < layout->count; i++)
+    if (layout->arguments[i].offset + layout->arguments[i].size > end)
+      end = layout->arguments[i].offset + layout->arguments[i].size;
+  return end;
+}
+static hipError_t check_shape(const Shape *shape) {
+  const uint32_t *size = shape->grid_and_block;
+  for (int axis = 0; axis < 6; axis++)
+    if (!size[axis]) return hipErrorInvalidConfiguration;
+  return (uint64_t)size[3] * size[4] * size[5] > 1024 ? hipErrorInvalidConfiguration : hipSuccess;
+}
+/* Queue a launch; the work owns the kernarg from then on. */
+static hipError_t queue_launch(Kernel *kernel, const Shape *shape, char *kernarg, uint64_t nbytes, Stream *stream) {
+  Work *work = NULL;
+  hipError_t code = submit(stream, LAUNCH, &work);
+  if (code) {
+    free(kernarg);
+    return code;
+  }
+  work->nbytes = nbytes;
+  work->source = kernarg;
+  work->kernel = kernel;
+  work->is_cooperative = shape->is_cooperative;
+  memcpy(work->grid_and_block, shape->grid_and_block, sizeof work->grid_and_block);
+  work->dynamic_lds = shape->dynamic_lds;
+  return hipSuccess;
+}
+static hipError_t launch_function(Kernel *kernel, Shape shape, Stream *stream, void **parameters, void **extra) {
+  if (!kernel || !kernel->module->alive) return hipErrorInvalidHandle;
+  if (kernel->module->device != current || (STRICT && parameters)) return hipErrorInvalidValue;
+  hipError_t code = check_shape(&shape);
+  if (code) return code;
+  if (parameters || (!extra && !kernel->layout->count && !STRICT)) {
+    uint64_t nbytes = explicit_bytes(kernel->layout);
+    return queue_launch(kernel, &shape, gathered(kernel->layout, parameters), nbytes, stream);
+  }
+  /* HIP_LAUNCH_PARAM_BUFFER_POINTER, its value, HIP_LAUNCH_PARAM_BUFFER_SIZE, its address, HIP_LAUNCH_PARAM_END */
+  if (!extra || extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4] != (void *)3) return hipErrorInvalidValue;
+  uint64_t nbytes = *(size_t *)extra[3];
+  char *kernarg = malloc(nbytes ? nbytes : 1);
+  memcpy(kernarg, extra[1], nbytes);
+  return queue_launch(kernel, &shape, kernarg, nbytes, stream);
+}
+HIP(hipModuleLaunchKernel,
+    (Kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned dynamic_lds,
+     Stream *stream, void **parameters, void **extra),
+    (kernel, gx, gy, gz, bx, by, bz, dynamic_lds, stream, parameters, extra)) {
+  return launch_function(kernel, (Shape){{gx, gy, gz, bx, by, bz}, dynamic_lds, false}, stream, parameters, extra);
+}
+/* Its grid counts work-items, in whole workgroups: others are refused, as emulated grids have none that are cut. */
+HIP(hipExtModuleLaunchKernel,
+    (Kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, size_t dynamic_lds,
+     Stream *stream, void **parameters, void **extra, Event *start, Event *end, unsigned flags),
+    (kernel, gx, gy, gz, bx, by, bz, dynamic_lds, stream, parameters, extra, start, end, flags)) {
+  (void)flags;
+  if (!bx || !by || !bz || gx % bx || gy % by || gz % bz) return hipErrorInvalidConfiguration;
+  Shape shape = {{gx / bx, gy / by, gz / bz, bx, by, bz}, (uint32_t)dynamic_lds, false};
+  hipError_t code = start ? do_hipEventRecord(start, stream) : hipSuccess;
+  if (!code) code = launch_function(kernel, shape, stream, parameters, extra);
+  return code || !end ? code : do_hipEventRecord(end, stream);
+}
+/* It is C++ to programs. */
+#define EXTENDED _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j
+hipError_t EXTENDED(Kernel *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, size_t, Stream *, void **,
+                    void **, Event *, Event *, unsigned) __attribute__((alias("hipExtModuleLaunchKernel")));
