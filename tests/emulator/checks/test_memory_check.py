@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import weakref
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -65,9 +64,13 @@ def test_memory_that_is_not_freed_is_told_at_the_end_of_the_block() -> None:
     assert "400 bytes of device memory are not freed" in report.render()
 
 
+class Owner:
+    itself: Owner
+
+
 def test_memory_that_an_object_in_a_cycle_frees_is_no_leak() -> None:
     with amdjit.use(DEVICE) as device, amdjit.sanitize("memory", raises=False) as found:
-        owner = SimpleNamespace()
+        owner = Owner()
         owner.itself = owner
         weakref.finalize(owner, device.free, device.allocate(400))
         del owner
