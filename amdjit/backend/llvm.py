@@ -24,6 +24,7 @@ from amdjit.backend.checks import (
     has_inline_assembly,
     has_whole_wave_code,
 )
+from amdjit.backend.convergent import keep_convergent_in_place
 from amdjit.backend.dpp_moves import fence_risky_moves
 from amdjit.backend.lds import keep_narrow_loads, place_lds_arrays
 from amdjit.backend.libraries import with_libraries
@@ -34,7 +35,6 @@ from amdjit.backend.masked_addresses import (
     without_noinline,
 )
 from amdjit.backend.phi_inputs import keep_phi_inputs
-from amdjit.backend.products_in_place import keep_products_in_place
 from amdjit.backend.signed_zeros import keep_signs_of_zeros
 from amdjit.backend.spilled_scalars import loses_spilled_scalars, may_spill_scalars
 from amdjit.backend.wide_or import keep_ones_of_wide_or
@@ -79,7 +79,7 @@ def optimise(
             _run_pipeline(module, llvm.create_pass_builder(machine, tuning))
             text = place_lds_arrays(str(module), module, machine.target_data)
             text = keep_signs_of_zeros(keep_narrow_loads(text, target), target)
-            text = keep_products_in_place(keep_ones_of_wide_or(text), target)
+            text = keep_convergent_in_place(keep_ones_of_wide_or(text), target)
             text = fence_risky_moves(text, target)
             text = compute_addresses_first(text, target, options.wave_size)
             text = cut_long_blocks(keep_phi_inputs(text))
