@@ -22,6 +22,8 @@ __all__ = ["Callbacks", "Facts", "Gpu"]
 # hipError_t, hip_runtime_api.h.
 OUT_OF_MEMORY, INVALID_IMAGE, NO_BINARY, NOT_FOUND, LAUNCH_FAILURE = 2, 200, 209, 500, 719
 SUCCESS, INVALID_VALUE, OUT_OF_RESOURCES = 0, 1, 701
+# What the callbacks return instead of a code if they fail: no address, no layout, the host's time.
+_WITHOUT_CODE = {"allocate": 0, "describe": None, "unload": None, "time": 0}
 
 _Address = ctypes.c_uint64
 _Code = ctypes.c_int
@@ -91,8 +93,23 @@ class Gpu:
         self._next_module = 1
         # C calls these until the process ends.
         self.callbacks = Callbacks(
-            **{name: kind(getattr(self, name)) for name, kind in Callbacks._fields_}
+            **{name: kind(self._callback(name)) for name, kind in Callbacks._fields_}
         )
+
+    def _callback(self, name: str) -> Callable[..., Any]:
+        """Return a method for C. What it raises itself would be success there: ctypes prints the
+        error and returns 0."""
+        method = getattr(self, name)
+        failed = _WITHOUT_CODE.get(name, INVALID_VALUE)
+
+        def called(*arguments: Any) -> Any:
+            try:
+                return method(*arguments)
+            except BaseException as error:  # a C caller knows error codes only
+                self.failed(error, name)
+                return failed
+
+        return called
 
     def failed(self, error: BaseException, what: str) -> None:
         """Tell people of an error, of which the program only gets a code."""

@@ -173,3 +173,11 @@ def test_a_program_that_is_not_there_is_an_error() -> None:
     assert "there is no program /no/such" in done.stderr
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "say what to run" in done.stderr
+
+
+def test_an_error_of_our_own_is_no_success(capsys: pytest.CaptureFixture[str]) -> None:
+    callbacks = Gpu(EmulatorDevice(find_target("gfx1201"))).callbacks
+    address, size = ctypes.c_uint64(), ctypes.c_uint64()
+    assert callbacks.symbol(99, b"x", ctypes.pointer(address), ctypes.pointer(size)) != 0
+    assert not callbacks.describe(99, b"x")
+    assert "symbol" in capsys.readouterr().err

@@ -22,6 +22,7 @@ else:
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PACKAGES = PROJECT["tool"]["setuptools"]["packages"]
 WEB = ROOT / "amdjit" / "explorer" / "web"
+HIP_SOURCES = ROOT / "amdjit" / "hip_programs" / "source"
 PACKAGE_DIR = PROJECT["tool"]["setuptools"]["package-dir"]
 
 
@@ -48,9 +49,11 @@ def expected_files() -> set[str]:
         f"{p.replace('.', '/')}/{file.name}" for p in PACKAGES for file in folder_of(p).glob("*.py")
     }
     page = {f"amdjit/explorer/web/{file.name}" for file in WEB.iterdir()}
+    hip_library = {f"amdjit/hip_programs/source/{file.name}" for file in HIP_SOURCES.iterdir()}
     return (
         modules
         | page
+        | hip_library
         | {
             "amdjit/ahead_of_time/metadata_schema.json",
             "amdjit/probe/corpus/language/programs.json.xz",
