@@ -155,14 +155,9 @@ def differing(context: EmitContext, word: Any) -> Any:
 
 
 def moved_of_eight(context: EmitContext, word: Any, selectors: int) -> Any:
-    """Return a word moved within groups of eight lanes, by 3-bit selectors.
-
-    LLVM takes a move with DPP8 for one that it can do before the branch or loop, or in a later
-    branch. The moves of each lane to itself have to stay where they are.
-    """
-    word = word if context.has_all_lanes else differing(context, word)
+    """Return a word moved within groups of eight lanes, by 3-bit selectors."""
     operands = [word, context.constant(i32, selectors)]
-    return differing(context, context.call("llvm.amdgcn.mov.dpp8.i32", word.type, operands))
+    return context.call("llvm.amdgcn.mov.dpp8.i32", word.type, operands)
 
 
 def _emit_byte_by_chance(context: EmitContext, old: Any, *values: Any, of: str) -> Any:
