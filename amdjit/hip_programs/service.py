@@ -74,7 +74,7 @@ def _facts(device: EmulatorDevice, path: str) -> Facts:
         version=_VERSIONS.get(path.rpartition(".so.")[2], _VERSIONS["7"]),
         multiprocessors=device.multiprocessor_count,
         wave_size=target.wave_size,
-        lds_bytes=64 << 10,
+        lds_bytes=target.lds_per_workgroup,
         has_pools=1,
         has_managed_memory=1,
     )
