@@ -6,8 +6,9 @@
     %d = call i32 @llvm.amdgcn.permlane64.i32(i32 %convergent.0)
     call void (...) @llvm.fake.use(i32 %d)
 
-LLVM 22 has lost the mark "convergent" of some intrinsics on their machine instructions. It then
-moves them (MachineSink, MachineLICM, MachineCSE) to where other lanes are active:
+LLVM 22 has lost the mark "convergent" of some intrinsics on their machine instructions (its pull
+requests 182162 and 183334 set it for moves of lanes). It then moves them (MachineSink, MachineLICM,
+MachineCSE) to where other lanes are active:
 
 - into a branch that alone uses the result: the matrix products of gfx11, and moves of lanes whose
   source is then inactive;
