@@ -27,13 +27,19 @@ import re
 from collections.abc import Iterator
 from itertools import count, takewhile
 
+from amdjit.diagnostics.errors import BackendError
 from amdjit.target import Target
 
 __all__ = ["keep_convergent_in_place"]
 
+_TYPE = r"(?P<type>i\d+|half|bfloat|float|double|ptr(?: addrspace\(\d+\))?|<[^>]*>)"
+# Operands may have attributes, such as `range(i32 0, 256)`, and results too.
+_ATTRIBUTES = r"(?: (?:noundef|nonnull|zeroext|signext|inreg|(?:range|nofpclass)\([^)]*\)))*"
 _CALL = re.compile(
-    r"^  (?P<name>%\S+) = (?:tail |notail |musttail )?call (?P<type>[^@(]*) @llvm\.amdgcn\."
+    rf"^  (?P<name>%\S+) = (?:tail |notail |musttail )?call(?: .*?)? {_TYPE} @llvm\.amdgcn\."
 )
+_OPERAND = re.compile(rf"{_TYPE}(?P<attributes>{_ATTRIBUTES}) (?P<value>.+)")
+_COMMA = re.compile(r", (?![^(]*\))")
 _PRODUCT = re.compile(_CALL.pattern + r"wmma\.")
 # Moves of lanes without the mark: those with a uniform pattern (`permlane16`, `update.dpp`) and
 # those of LDS (`ds.swizzle`) have it.
@@ -46,8 +52,6 @@ _MOVE = re.compile(
 _LOCATION = re.compile(r", !dbg !\d+")
 _LABEL = re.compile(r"^[^\s;}].*:(?:\s|$)")
 _DECLARATION = "declare void @llvm.fake.use(...)"
-
-
 _BRANCHES = ("  br ", "  switch ")
 
 
@@ -89,16 +93,19 @@ def _with_moves_kept(function: list[str], numbers: Iterator[int]) -> list[str]:
         if found is None:
             kept.append(line)
             continue
-        operands = found["operands"].split(", ")
+        operands = _COMMA.split(found["operands"])
         # The first operand of a `.var` is what lanes without a source get.
         moved = 1 if found["operation"].endswith(".var") else 0
-        type_, value = operands[moved].rsplit(" ", 1)
+        operand = _OPERAND.fullmatch(operands[moved])
+        if operand is None:
+            raise BackendError(f"an operand that is not understood: {line.strip()}")
         location = _LOCATION.search(found["rest"])
         here = f"%convergent.{next(numbers)}"
         end = location[0] if location else ""
+        type_ = operand["type"]
         operands[moved] = f"{type_} {here}"
         kept += [
-            f'  {here} = call {type_} asm sideeffect "", "=v,0"({type_} {value}){end}',
+            f'  {here} = call {type_} asm sideeffect "", "=v,0"({type_} {operand["value"]}){end}',
             line.replace(f"({found['operands']})", f"({', '.join(operands)})"),
             _use(found),
         ]

@@ -9,6 +9,7 @@ import pytest
 
 import amdjit
 from amdjit import i32
+from amdjit.backend.convergent import keep_convergent_in_place
 from amdjit.backend.llvm import emit_assembly, optimise
 from amdjit.intrinsics import wave
 from amdjit.options import CompileOptions
@@ -133,6 +134,28 @@ def test_moves_of_lanes_stay_with_their_lanes(processor: str, wave_size: int, le
         assert places(loop, instruction)[0] > places(loop, r"^\.LBB")[0], (what, loop)
         twice = code_of(TWICE, name, processor, wave_size, level)
         assert len(places(twice, instruction)) == 2, (what, twice)
+
+
+@pytest.mark.parametrize(
+    ("result", "operand"),
+    [
+        ("range(i32 0, 256) i32", "i32 range(i32 0, 256) %x"),
+        ("noundef i32", "i32 noundef %x"),
+        ("unknown(i1 0) fast i32", "i32 %x"),
+        ("noundef range(i32 0, 9) i32", "i32 noundef range(i32 0, 9) %x"),
+        ("i32", "i32 7"),
+        ("i32", "i32 poison"),
+    ],
+)
+def test_moves_with_attributes_are_kept(result: str, operand: str) -> None:
+    call = f"  %r = tail call {result} @llvm.amdgcn.permlane64.i32({operand}), !dbg !7"
+    value = operand.rsplit(" ", 1)[1]
+    kept = keep_convergent_in_place(f"a:\n{call}\n  br label %b", find_target("gfx1201"))
+    assert kept.split("\n")[1:4] == [
+        f'  %convergent.0 = call i32 asm sideeffect "", "=v,0"(i32 {value}), !dbg !7',
+        call.replace(operand, "i32 %convergent.0"),
+        "  call void (...) @llvm.fake.use(i32 %r)",
+    ]
 
 
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
