@@ -38,7 +38,7 @@ _ATTRIBUTES = r"(?: (?:noundef|nonnull|zeroext|signext|inreg|(?:range|nofpclass)
 _CALL = re.compile(
     rf"^  (?P<name>%\S+) = (?:tail |notail |musttail )?call(?: .*?)? {_TYPE} @llvm\.amdgcn\."
 )
-_OPERAND = re.compile(rf"{_TYPE}(?P<attributes>{_ATTRIBUTES}) (?P<value>.+)")
+_OPERAND = re.compile(rf"{_TYPE}{_ATTRIBUTES} (?P<value>.+)")
 _COMMA = re.compile(r", (?![^(]*\))")
 _PRODUCT = re.compile(_CALL.pattern + r"wmma\.")
 # Moves of lanes without the mark: those with a uniform pattern (`permlane16`, `update.dpp`) and

@@ -14,7 +14,7 @@ in a thread of its own until the program exits (`source/start.c`). Which Python 
 compiled in: `library.py` builds the library when it is first asked for, with the system's C
 compiler, and keeps it in the cache directory.
 
-A kernel's fault ends the program, as HIP does, after a report (`reports.py`). What checks find is
+A kernel's fault ends the program, as HIP does, after a report (`reporting.py`). What checks find is
 reported and the program goes on.
 
 The tests' stand-in for ROCm is the same C, compiled with STRICT.

@@ -223,7 +223,8 @@ def reference(
     row, _, opcode = _row(instruction, target)
     codes, results = _types(row, opcode)
     if len(operands) != len(codes):
-        raise TypeError(f"{instruction} has {len(codes)} operands, but {len(operands)} are given")
+        plural = "s" * (len(codes) != 1)
+        raise TypeError(f"{instruction} has {len(codes)} operand{plural}, not {len(operands)}")
     given = [_operand(instruction, code, each) for code, each in zip(codes, operands, strict=True)]
     are_bits = any(is_bits for _, is_bits in given)
     wide = np.broadcast_arrays(*(bits for bits, _ in given))

@@ -8,7 +8,7 @@ static uint64_t workgroups_of_multiprocessor(const Kernel *kernel, unsigned work
 }
 static hipError_t launch_cooperatively(Kernel *kernel, Shape shape, Stream *stream, void **parameters) {
   shape.is_cooperative = true;
-  hipError_t code = check_shape(&shape);
+  hipError_t code = check_shape(kernel, &shape);
   if (code) return code;
   const uint32_t *size = shape.grid_and_block;
   uint64_t most = facts.multiprocessors *

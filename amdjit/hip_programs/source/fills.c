@@ -16,7 +16,7 @@ static hipError_t fill_now(const Work *work) {
 static hipError_t fill_rows(void *destination, uint64_t pitch, uint32_t value, uint64_t size, uint64_t count,
                             uint64_t rows, Stream *stream) {
   if (!STRICT && (!count || !rows)) return hipSuccess;
-  uint64_t extent = (rows - 1) * pitch + size * count;
+  uint64_t extent = extent_of(rows, pitch, size, count);
   bool is_there = find(destination, extent) || (!STRICT && find_pinned(destination, extent));
   if (!destination || (uint64_t)destination % size || !is_there) return hipErrorInvalidValue;
   Work *work = NULL;
@@ -86,8 +86,8 @@ static hipError_t queue_rows(void *destination, size_t pitch, const void *source
   if (code) return code;
   bool to_device = kind == hipMemcpyHostToDevice || kind == hipMemcpyDeviceToDevice;
   bool from_device = kind == hipMemcpyDeviceToHost || kind == hipMemcpyDeviceToDevice;
-  if (to_device && !find(destination, (height - 1) * pitch + width)) return hipErrorInvalidValue;
-  if (from_device && !find(source, (height - 1) * source_pitch + width)) return hipErrorInvalidValue;
+  if (to_device && !find(destination, extent_of(height, pitch, 1, width))) return hipErrorInvalidValue;
+  if (from_device && !find(source, extent_of(height, source_pitch, 1, width))) return hipErrorInvalidValue;
   Work *work = NULL;
   code = submit(stream, ROWS, &work);
   if (code) return code;
@@ -113,18 +113,20 @@ HIP(hipMemcpy2D,
   return code ? code : wait_for(null_stream(current));
 }
 enum { PITCH = 256 };
+static size_t pitch_of(size_t width) { return width / PITCH * PITCH + (width % PITCH ? PITCH : 0); }
 HIP(hipMallocPitch, (void **pointer, size_t *pitch, size_t width, size_t height), (pointer, pitch, width, height)) {
   if (!pointer || !pitch) return hipErrorInvalidValue;
-  *pitch = (width + PITCH - 1) / PITCH * PITCH;
-  return new_allocation(pointer, *pitch * height, false);
+  *pitch = pitch_of(width);
+  return new_allocation(pointer, extent_of(1, 0, *pitch, height), false);
 }
 typedef struct { void *pointer; size_t pitch, width, height; } Pitched;
 typedef struct { size_t width, height, depth; } Box;
 HIP(hipMalloc3D, (Pitched *made, Box extent), (made, extent)) {
   if (!made) return hipErrorInvalidValue;
-  size_t pitch = (extent.width + PITCH - 1) / PITCH * PITCH;
+  size_t pitch = pitch_of(extent.width), rows;
+  if (__builtin_mul_overflow(extent.height, extent.depth, &rows)) return hipErrorInvalidValue;
   *made = (Pitched){NULL, pitch, extent.width, extent.height};
-  return new_allocation(&made->pointer, pitch * extent.height * extent.depth, false);
+  return new_allocation(&made->pointer, extent_of(1, 0, pitch, rows), false);
 }
 /* hip_runtime_api.h, hipMemcpy3DParms; positions and widths count bytes where there are no arrays. */
 typedef struct {

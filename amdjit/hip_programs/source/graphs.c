@@ -147,7 +147,7 @@ static hipError_t set_launch(Work *work, const KernelNodeParameters *given, int 
   Shape shape = {{given->grid.x, given->grid.y, given->grid.z, given->block.x, given->block.y, given->block.z},
                  given->dynamic_lds, false};
   void **extra = given->extra;
-  code = check_shape(&shape);
+  code = check_shape(kernel, &shape);
   if (code) return code;
   if (given->parameters && !STRICT) {
     work->source = gathered(kernel->layout, given->parameters);

@@ -9,9 +9,8 @@ static Allocation *host_allocations;
 
 static bool is_mapped(const Allocation *allocation) { return !STRICT || allocation->flags & hipHostMallocMapped; }
 static Allocation *find_pinned(const void *pointer, uint64_t nbytes) {
-  uint64_t address = (uint64_t)pointer;
   for (Allocation *a = host_allocations; a; a = a->next)
-    if (a->address <= address && address + nbytes <= a->address + a->nbytes && is_mapped(a)) return a;
+    if (holds(a, (uint64_t)pointer, nbytes) && is_mapped(a)) return a;
   return NULL;
 }
 HIP(hipHostMalloc, (void **pointer, size_t nbytes, unsigned flags), (pointer, nbytes, flags)) {
@@ -62,7 +61,7 @@ HIP(hipFreeHost, (void *pointer), (pointer)) { return do_hipHostFree(pointer); }
 /* Flags are those of pinned memory (portable, mapped), io memory and read-only. */
 HIP(hipHostRegister, (void *pointer, size_t nbytes, unsigned flags), (pointer, nbytes, flags)) {
   uint64_t address = (uint64_t)pointer;
-  if (!pointer || !nbytes || flags > 15) return hipErrorInvalidValue;
+  if (!pointer || !nbytes || flags > 15 || address + nbytes < address) return hipErrorInvalidValue;
   for (Allocation *a = host_allocations; a; a = a->next)
     if (a->address < address + nbytes && address < a->address + a->nbytes) return hipErrorHostMemoryAlreadyRegistered;
   hipError_t code = emulator.adopt(address, nbytes);

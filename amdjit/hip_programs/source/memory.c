@@ -2,11 +2,20 @@
 
 /* ---- memory ---- */
 
+/* Without the sum of both, which a program's mistake, such as -1 bytes, would make small. */
+static bool holds(const Allocation *a, uint64_t address, uint64_t nbytes) {
+  return a->address <= address && nbytes <= a->nbytes && address - a->address <= a->nbytes - nbytes;
+}
 static Allocation *find(const void *pointer, uint64_t nbytes) {
-  uint64_t address = (uint64_t)pointer;
   for (Allocation *a = allocations; a; a = a->next)
-    if (a->address <= address && address + nbytes <= a->address + a->nbytes) return a;
+    if (holds(a, (uint64_t)pointer, nbytes)) return a;
   return NULL;
+}
+/* How far rows extend, the largest number if 64 bits do not have it: no allocation is as long. */
+static uint64_t extent_of(uint64_t rows, uint64_t pitch, uint64_t size, uint64_t count) {
+  uint64_t before, last, extent;
+  if (__builtin_mul_overflow(rows - 1, pitch, &before) || __builtin_mul_overflow(size, count, &last)) return UINT64_MAX;
+  return __builtin_add_overflow(before, last, &extent) ? UINT64_MAX : extent;
 }
 
 static hipError_t copy_now(int kind, void *destination, const void *source, uint64_t nbytes) {

@@ -85,7 +85,8 @@ HIP(hipModuleGetGlobal, (void **address, size_t *nbytes, Module *module, const c
 /* ---- launches ---- */
 
 typedef struct {
-  uint32_t grid_and_block[6], dynamic_lds;
+  uint32_t grid_and_block[6];
+  uint64_t dynamic_lds;
   bool is_cooperative;
 } Shape;
 
@@ -103,11 +104,13 @@ static uint64_t explicit_bytes(const Layout *layout) {
       end = layout->arguments[i].offset + layout->arguments[i].size;
   return end;
 }
-static hipError_t check_shape(const Shape *shape) {
+static hipError_t check_shape(const Kernel *kernel, const Shape *shape) {
   const uint32_t *size = shape->grid_and_block;
   for (int axis = 0; axis < 6; axis++)
     if (!size[axis]) return hipErrorInvalidConfiguration;
-  return (uint64_t)size[3] * size[4] * size[5] > 1024 ? hipErrorInvalidConfiguration : hipSuccess;
+  if ((uint64_t)size[3] * size[4] * size[5] > 1024) return hipErrorInvalidConfiguration;
+  bool fits = shape->dynamic_lds <= facts.lds_bytes && kernel->layout->lds_bytes + shape->dynamic_lds <= facts.lds_bytes;
+  return fits ? hipSuccess : hipErrorInvalidValue;
 }
 /* Queue a launch; the work owns the kernarg from then on. */
 static hipError_t queue_launch(Kernel *kernel, const Shape *shape, char *kernarg, uint64_t nbytes, Stream *stream) {
@@ -122,13 +125,13 @@ static hipError_t queue_launch(Kernel *kernel, const Shape *shape, char *kernarg
   work->kernel = kernel;
   work->is_cooperative = shape->is_cooperative;
   memcpy(work->grid_and_block, shape->grid_and_block, sizeof work->grid_and_block);
-  work->dynamic_lds = shape->dynamic_lds;
+  work->dynamic_lds = (uint32_t)shape->dynamic_lds;
   return hipSuccess;
 }
 static hipError_t launch_function(Kernel *kernel, Shape shape, Stream *stream, void **parameters, void **extra) {
   if (!kernel || !kernel->module->alive) return hipErrorInvalidHandle;
   if (kernel->module->device != current || (STRICT && parameters)) return hipErrorInvalidValue;
-  hipError_t code = check_shape(&shape);
+  hipError_t code = check_shape(kernel, &shape);
   if (code) return code;
   if (parameters || (!extra && !kernel->layout->count && !STRICT)) {
     uint64_t nbytes = explicit_bytes(kernel->layout);
@@ -154,7 +157,7 @@ HIP(hipExtModuleLaunchKernel,
     (kernel, gx, gy, gz, bx, by, bz, dynamic_lds, stream, parameters, extra, start, end, flags)) {
   (void)flags;
   if (!bx || !by || !bz || gx % bx || gy % by || gz % bz) return hipErrorInvalidConfiguration;
-  Shape shape = {{gx / bx, gy / by, gz / bz, bx, by, bz}, (uint32_t)dynamic_lds, false};
+  Shape shape = {{gx / bx, gy / by, gz / bz, bx, by, bz}, dynamic_lds, false};
   hipError_t code = start ? do_hipEventRecord(start, stream) : hipSuccess;
   if (!code) code = launch_function(kernel, shape, stream, parameters, extra);
   return code || !end ? code : do_hipEventRecord(end, stream);

@@ -117,8 +117,8 @@ hipError_t __hipPopCallConfiguration(Extent *grid, Extent *block, size_t *dynami
 }
 static hipError_t launch_registered(const void *function, const Shape *shape, void **parameters, Stream *stream) {
   Kernel *kernel = NULL;
-  hipError_t code = check_shape(shape);
-  if (!code) code = registered_kernel(function, &kernel);
+  hipError_t code = registered_kernel(function, &kernel);
+  if (!code) code = check_shape(kernel, shape);
   if (code) return code;
   if (kernel->layout->count && !parameters) return hipErrorInvalidValue;
   return queue_launch(kernel, shape, gathered(kernel->layout, parameters), explicit_bytes(kernel->layout), stream);
@@ -126,7 +126,7 @@ static hipError_t launch_registered(const void *function, const Shape *shape, vo
 HIP(hipLaunchKernel,
     (const void *function, Extent grid, Extent block, void **parameters, size_t dynamic_lds, Stream *stream),
     (function, grid, block, parameters, dynamic_lds, stream)) {
-  Shape shape = {{grid.x, grid.y, grid.z, block.x, block.y, block.z}, (uint32_t)dynamic_lds, false};
+  Shape shape = {{grid.x, grid.y, grid.z, block.x, block.y, block.z}, dynamic_lds, false};
   return launch_registered(function, &shape, parameters, stream);
 }
 HIP(hipExtLaunchKernel,
@@ -134,7 +134,7 @@ HIP(hipExtLaunchKernel,
      Event *end, int flags),
     (function, grid, block, parameters, dynamic_lds, stream, start, end, flags)) {
   (void)flags;
-  Shape shape = {{grid.x, grid.y, grid.z, block.x, block.y, block.z}, (uint32_t)dynamic_lds, false};
+  Shape shape = {{grid.x, grid.y, grid.z, block.x, block.y, block.z}, dynamic_lds, false};
   hipError_t code = start ? do_hipEventRecord(start, stream) : hipSuccess;
   if (!code) code = launch_registered(function, &shape, parameters, stream);
   return code || !end ? code : do_hipEventRecord(end, stream);
@@ -164,7 +164,8 @@ static hipError_t part_of_symbol(const void *symbol, size_t nbytes, size_t offse
   size_t size = 0;
   hipError_t code = registered_variable(symbol, &address, &size);
   *part = (char *)address + offset;
-  return code ? code : offset + nbytes > size ? hipErrorInvalidValue : hipSuccess;
+  if (code) return code;
+  return offset > size || nbytes > size - offset ? hipErrorInvalidValue : hipSuccess;
 }
 HIP(hipMemcpyToSymbol, (const void *symbol, const void *source, size_t nbytes, size_t offset, int kind),
     (symbol, source, nbytes, offset, kind)) {
