@@ -246,7 +246,7 @@ def test_numbers_and_bits_of_any_layout_are_read_as_what_they_are() -> None:
     assert bits.dtype == np.uint32
     assert (bits == expected.view(np.uint32)).all()
     assert arithmetic.reference("v_rcp_f32", 2).shape == ()
-    with pytest.raises(TypeError, match="v_ldexp_f32 has 2 operands, but 1 are given"):
+    with pytest.raises(TypeError, match="v_ldexp_f32 has 2 operands, not 1"):
         arithmetic.reference("v_ldexp_f32", 1.0)
     np.testing.assert_array_equal(
         arithmetic.reference("v_ldexp_f32", [[1], [2.5]], [3, -1], "gfx942"), [[8, 0.5], [20, 1.25]]
