@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from amdjit.code_object.metadata import KernelMetadata
     from amdjit.diagnostics.performance import Finding
     from amdjit.frontend import Dependency, OutsideArray
-    from amdjit.inspection import kernel_facts, notebook, reading
+    from amdjit.inspection import facts, notebook, reading
     from amdjit.inspection.inspection import Inspection
     from amdjit.language.launch_numbers import LaunchUse
     from amdjit.tree import nodes as tree
@@ -33,7 +33,7 @@ else:
     backend = late("amdjit.backend")
     code_object = late("amdjit.code_object")
     isa = late("amdjit.isa")
-    kernel_facts = late("amdjit.inspection.kernel_facts")
+    facts = late("amdjit.inspection.facts")
     notebook = late("amdjit.inspection.notebook")
     performance = late("amdjit.advice.performance")
     devices = late("amdjit.devices")
@@ -203,7 +203,7 @@ class CompiledKernel:
 
     @cached_property
     def _inspection(self) -> Inspection:
-        companion = kernel_facts.Companion(
+        companion = facts.Companion(
             sources={
                 file: "".join(lines) for file, lines in _source_lines(self.program).items() if lines
             },

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from amdjit.explorer.bundle import document
-from amdjit.explorer.inspection_data import Interned, inspection_data
-from amdjit.explorer.launch_data import Launch, launch_data
+from amdjit.explorer.page_data import Interned, Launch, inspection_data, launch_data
 from amdjit.inspection.comparison import Alignment
-from amdjit.inspection.kernel_facts import KernelFacts
+from amdjit.inspection.facts import KernelFacts
 
 __all__ = [
     "ProfiledLaunches",

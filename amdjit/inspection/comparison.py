@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import PurePath
 
-from amdjit.inspection.facts import SourcePlace
+from amdjit.inspection.facts import KernelFacts, SourcePlace
 from amdjit.inspection.json_form import json_text
-from amdjit.inspection.kernel_facts import KernelFacts
 from amdjit.inspection.units import UNITS
 
 __all__ = ["Alignment", "Comparison", "Figure", "LineGrowth", "compare"]

@@ -27,11 +27,11 @@ from amdjit.inspection.register_effects import (
     EVERYTHING,
     SGPRS,
     Effect,
+    RegisterSet,
     effect_of,
     halves_of,
     vectors,
 )
-from amdjit.inspection.register_set import RegisterSet
 from amdjit.isa.analysis.control_flow import Block
 from amdjit.isa.analysis.dataflow import exec_slots, ones_after
 from amdjit.isa.analysis.hidden_lanes import ExecChange

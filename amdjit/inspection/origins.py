@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from amdjit.inspection.facts import InstructionFacts, LiveOrigin, SourcePlace
 from amdjit.inspection.machine_code import MachineCode
-from amdjit.inspection.register_effects import VGPRS, effect_of, vector_number
-from amdjit.inspection.register_set import RegisterSet
+from amdjit.inspection.register_effects import VGPRS, RegisterSet, effect_of, vector_number
 from amdjit.isa.analysis.control_flow import Block
 from amdjit.isa.instruction import Instruction, Register, RegisterFile
 

@@ -17,7 +17,7 @@ from amdjit.emulator.counting.layout import LINE_BYTES
 from amdjit.emulator.counting.recording import Recording
 from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.json_form import json_value
-from amdjit.inspection.notebook_parts import folded, framed, table, title
+from amdjit.inspection.notebook import folded, framed, table, title
 from amdjit.inspection.reading import inspect_object
 from amdjit.inspection.units import unit_of
 from amdjit.isa import disassemble

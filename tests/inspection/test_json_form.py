@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from amdjit.inspection.json_form import json_text, json_value
-from amdjit.inspection.register_set import register_set
+from amdjit.inspection.register_effects import register_set
 
 
 class Colour(Enum):

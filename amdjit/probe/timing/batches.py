@@ -12,16 +12,13 @@ from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.parameter_file import values_of
 from amdjit.isa.instruction_set import instruction_set_of
 from amdjit.probe.case import Batch, Group, Measurement
-from amdjit.probe.timing.arithmetic import arithmetic, reference
-from amdjit.probe.timing.experiment import Effort, Experiment
+from amdjit.probe.timing.arithmetic import arithmetic, branches, reference, turnarounds
+from amdjit.probe.timing.experiment import Effort, Experiment, Laboratory, median_of
 from amdjit.probe.timing.launches import launch_measurements
-from amdjit.probe.timing.lds_loops import lds, strides
 from amdjit.probe.timing.loops import loops
 from amdjit.probe.timing.matrix_loops import matrix_products, products
-from amdjit.probe.timing.measuring import Laboratory, median_of
-from amdjit.probe.timing.memory_curves import bandwidths, chases
+from amdjit.probe.timing.memory_curves import bandwidths, chases, lds, strides
 from amdjit.probe.timing.prediction import predict
-from amdjit.probe.timing.scalar_paths import branches, turnarounds
 from amdjit.target import Target
 
 __all__ = ["batches", "experiments", "measurements"]
