@@ -14,7 +14,7 @@ import numpy as np
 
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.intrinsics import math as real
-from amdjit.intrinsics.arrays import python_functions, reductions
+from amdjit.intrinsics.arrays import reductions
 from amdjit.intrinsics.maths import (
     complex_functions,
     complex_math,
@@ -175,11 +175,11 @@ _OF_ARRAYS: dict[Callable[..., Any], Intrinsic | DeviceFunction] = {
     np.nanmean: reductions.nanmean,
     np.nanmin: reductions.nanmin,
     np.nanmax: reductions.nanmax,
-    sum: python_functions.python_sum,
-    min: python_functions.python_min,
-    max: python_functions.python_max,
-    any: python_functions.python_any,
-    all: python_functions.python_all,
+    sum: reductions.python_sum,
+    min: reductions.python_min,
+    max: reductions.python_max,
+    any: reductions.python_any,
+    all: reductions.python_all,
     operator.contains: reductions.contains,
 }
 

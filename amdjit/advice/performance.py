@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from amdjit.diagnostics.performance import Finding
 from amdjit.tree import nodes as tree
-from amdjit.tree.operators import BinaryOperator
+from amdjit.tree.nodes import BinaryOperator
 from amdjit.tree.walk import walk
 from amdjit.types import AddressSpace, Array, Layout, Scalar, Type, Vector, f64, i64, u64
 

@@ -62,8 +62,8 @@ from amdjit.language.launch_numbers import LaunchUse
 from amdjit.late import late
 from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
-from amdjit.tree.inlining import copies_of, may_be_own_memory
 from amdjit.tree.lds_arrays import has_own_lds_arrays
+from amdjit.tree.walk import copies_of, may_be_own_memory
 from amdjit.types import Array, Tuple, Type
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from amdjit.intrinsics import (
     wave,
     workitem,
 )
-from amdjit.intrinsics.builtins import integer, real, wmma, wmma_gfx11
+from amdjit.intrinsics.builtins import integer, real, wmma
 from amdjit.intrinsics.builtins import wave as amdgcn_wave
 from amdjit.intrinsics.lanes import dpp, reduce
 from amdjit.intrinsics.maths import (
@@ -76,7 +76,7 @@ MODULES: tuple[tuple[ModuleType, str], ...] = (
     (real, "amdjit.intrinsics.amdgcn"),
     (integer, "amdjit.intrinsics.amdgcn"),
     (wmma, "amdjit.intrinsics.amdgcn"),
-    (wmma_gfx11, "amdjit.intrinsics.amdgcn"),
+    (wmma, "amdjit.intrinsics.amdgcn"),
     (instructions, "amdjit.intrinsics.matrix"),
     (fragments, "amdjit.intrinsics.matrix"),
     (cooperation, "amdjit.intrinsics.matrix"),

@@ -22,9 +22,9 @@ from amdjit.late import late
 from amdjit.types import f32, f64
 
 if TYPE_CHECKING:
-    from amdjit.intrinsics.maths.doubles import error_functions as doubles
+    from amdjit.intrinsics.maths.doubles import error_and_gamma as doubles
 else:
-    doubles = late("amdjit.intrinsics.maths.doubles.error_functions")
+    doubles = late("amdjit.intrinsics.maths.doubles.error_and_gamma")
 
 __all__ = ["erf", "erfc"]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from amdjit.declarations import device_function
 from amdjit.intrinsics.maths import device_library as library
-from amdjit.intrinsics.maths import double_gamma as double
+from amdjit.intrinsics.maths import double_functions as double
 from amdjit.intrinsics.maths.exponentials import log
 from amdjit.intrinsics.maths.float_evaluation import (
     DOUBLES,
@@ -34,9 +34,9 @@ from amdjit.late import late
 from amdjit.types import f32, f64
 
 if TYPE_CHECKING:
-    from amdjit.intrinsics.maths.doubles import gamma_functions as doubles
+    from amdjit.intrinsics.maths.doubles import error_and_gamma as doubles
 else:
-    doubles = late("amdjit.intrinsics.maths.doubles.gamma_functions")
+    doubles = late("amdjit.intrinsics.maths.doubles.error_and_gamma")
 
 __all__ = ["lgamma", "tgamma"]
 

@@ -42,10 +42,10 @@ from amdjit.late import late
 from amdjit.types import boolean, f16, f32, f64, i16, i32, i64, u32
 
 if TYPE_CHECKING:
-    from amdjit.intrinsics.maths.doubles import remainders as double_remainders
+    from amdjit.intrinsics.maths.doubles import roots as double_remainders
     from amdjit.intrinsics.maths.doubles import roots as doubles
 else:
-    double_remainders = late("amdjit.intrinsics.maths.doubles.remainders")
+    double_remainders = late("amdjit.intrinsics.maths.doubles.roots")
     doubles = late("amdjit.intrinsics.maths.doubles.roots")
 
 __all__ = [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amdjit.code_object.dwarf_expressions import (
+from amdjit.code_object.dwarf_variables import (
     Location,
     Register,
     read_location,

@@ -26,7 +26,16 @@ from amdjit.emulator.instructions.scalar.control import calls_host
 from amdjit.emulator.instructions.tables import emitter_of, emitters_of
 from amdjit.emulator.instructions.vector.dual_issue import DUAL
 from amdjit.emulator.instructions.vector.packed import PackedOp
-from amdjit.emulator.layout import DWORD_BYTES, MODE_SLOT, WAVE_ENDED, WAVE_STOPPED, Context
+from amdjit.emulator.layout import (
+    DWORD_BYTES,
+    MODE_SLOT,
+    SCALAR_BYTES,
+    VGPR_BYTES,
+    WAVE_ENDED,
+    WAVE_STOPPED,
+    WAVE_WAITS,
+    Context,
+)
 from amdjit.emulator.tiers.instruction_classes import registers_in_memory
 from amdjit.emulator.tiers.polls import PATIENCE, take_from_budget, yield_when_spinning
 from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
@@ -37,6 +46,7 @@ from amdjit.emulator.wave.frame import (
     RESUME,
     STAGING,
     STAGING_VECTORS,
+    STATE,
     UPPER_CONTEXT,
     Frame,
     Instruments,
@@ -46,16 +56,7 @@ from amdjit.emulator.wave.index_modes import index_modes
 from amdjit.emulator.wave.pauses import Pause, Poll
 from amdjit.emulator.wave.registers import V32, Registers
 from amdjit.emulator.wave.rounding import RoundingBuilder
-from amdjit.emulator.wave.sites import Sites
-from amdjit.emulator.wave.wave_function import WaveFunction
-from amdjit.emulator.wave.wave_state import (
-    Name,
-    place_of,
-    restore,
-    save,
-    save_and_compare,
-    slot_of,
-)
+from amdjit.emulator.wave.sites import Sites, WaveFunction
 from amdjit.isa.analysis.control_flow import Block, Graph, longest_run
 from amdjit.isa.analysis.dataflow import Ones, given_vectors, ones_after, ones_at_entries
 from amdjit.isa.analysis.hidden_lanes import HiddenLanes
@@ -412,3 +413,66 @@ def emit_stretch(frame: Frame, emit: Callable[[], object]) -> None:
         b.is_exact = False
         end = b.current
     registers.join((plain, start), end)
+
+
+# Moving a wave's registers between their stack slots and its state, which holds them while the wave
+# does not run.
+
+
+# "s" or "v", and the number.
+Name = tuple[str, int]
+_SCC = ("s", SCC_SLOT)
+
+
+def slot_of(b: Builder, register: Name) -> Value:
+    """Return the address of a register's slot on the stack."""
+    return Value("ptr", f"%{register[0]}{register[1]}.slot")
+
+
+def place_of(b: Builder, register: Name) -> Value:
+    """Return the address of a register in the state."""
+    file, index = register
+    return b.offset(STATE, index * 4 if file == "s" else SCALAR_BYTES + index * VGPR_BYTES)
+
+
+def save(b: Builder, registers: Iterable[Name]) -> None:
+    """Store registers to the state."""
+    for register in registers:
+        b.store(_value(b, register), place_of(b, register), _alignment(register))
+
+
+def save_and_compare(b: Builder, registers: Iterable[Name], result: int) -> Value:
+    """Store registers to the state; return `result`, with `WAVE_WAITS` if the state held the same
+    values before."""
+    changed = constant("i32", 0)
+    for register in registers:
+        value, place, alignment = _value(b, register), place_of(b, register), _alignment(register)
+        old = b.load(value.type, place, alignment)
+        change = (
+            b.xor(value, old) if register[0] == "s" else b.mask_bits(b.compare("ne", value, old))
+        )
+        changed = b.or_(changed, change)
+        b.store(value, place, alignment)
+    same = b.compare("eq", changed, constant("i32", 0))
+    return b.select(same, constant("i32", result | WAVE_WAITS), constant("i32", result))
+
+
+def restore(b: Builder, registers: Iterable[Name]) -> None:
+    """Load registers from the state."""
+    for register in registers:
+        value = b.load(
+            "i32" if register[0] == "s" else V32, place_of(b, register), _alignment(register)
+        )
+        if register == _SCC:
+            value = b.resize(value, 1)
+        b.store(value, slot_of(b, register), _alignment(register))
+
+
+def _value(b: Builder, register: Name) -> Value:
+    if register == _SCC:
+        return b.resize(b.load("i1", slot_of(b, register), 4), 32)
+    return b.load("i32" if register[0] == "s" else V32, slot_of(b, register), _alignment(register))
+
+
+def _alignment(register: Name) -> int:
+    return 4 if register[0] == "s" else 64

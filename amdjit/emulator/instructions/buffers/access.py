@@ -17,12 +17,12 @@ from amdjit.emulator.instructions.buffers.addresses import (
     HIGH_OFFSET,
     INDEXED,
     MASKS_OFFSET,
+    PARTS_LOAD,
+    PARTS_STORE,
     PLACE,
     WHOLE,
 )
-from amdjit.emulator.instructions.buffers.gfx9_addresses import GFX9_PLACE
-from amdjit.emulator.instructions.buffers.partial_lanes import PARTS_LOAD, PARTS_STORE
-from amdjit.emulator.instructions.buffers.private_segment import PRIVATE_PLACE
+from amdjit.emulator.instructions.buffers.gfx9_addresses import GFX9_PLACE, PRIVATE_PLACE
 from amdjit.emulator.instructions.memory.access import (
     LOAD_WIDTHS,
     STORE_WIDTHS,

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from amdjit.emulator.host.builder import LANES, Value, constant, sequence
+from amdjit.emulator.host.function import V32, NativeFunction, i64
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.instructions.whole_waves import in_each_half, vectors_of, write_halves
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.registers import FULL_MASK, V32
+from amdjit.emulator.wave.registers import FULL_MASK
 from amdjit.isa.instruction import Instruction, Register
 from amdjit.isa.integer_expressions import bit_count_add
 from amdjit.isa.register_numbers import vector_number
@@ -308,4 +309,121 @@ PERMUTE: Mapping[str, Emitter] = {
 HALF_WAVE_PERMUTE: Mapping[str, Emitter] = {
     "ds_bpermute_b32": _backward_permute_half,
     "ds_permute_b32": _forward_permute_half,
+}
+
+
+# Permutations of lanes by indices that are only known at run time.
+
+
+def gather_lanes_text(attributes: str) -> str:
+    """Return `aj_gather_lanes(values, indices)`: lane i gets `values[indices[i] & 31]`."""
+    function = NativeFunction("aj_gather_lanes", V32, [(V32, "values"), (V32, "indices")])
+    table = function.allocate(V32)
+    places = function.allocate(V32)
+    function.store(function.parameter("values"), table, 64)
+    scaled = function.shift("shl", function.mask(function.parameter("indices"), 5), 2)
+    function.store(scaled, places, 64)
+    result = Value(V32, "poison")
+    for lane in range(32):
+        place = function.resize(function.load("i32", function.offset(places, 4 * lane), 4), 64)
+        item = function.load("i32", function.offset(table, place), 4)
+        result = function.insert(result, item, lane)
+    function.give(result)
+    return function.text(attributes)
+
+
+def scatter_lanes_text(attributes: str) -> str:
+    """Return `aj_scatter_lanes(values, indices, exec)`: active lane i writes `result[indices[i] &
+    31]`.
+
+    Lanes that no lane writes are 0; if several write to one, the highest wins.
+    """
+    function = NativeFunction(
+        "aj_scatter_lanes", V32, [(V32, "values"), (V32, "indices"), ("i32", "exec")]
+    )
+    table, places, result = (function.allocate(V32) for _ in range(3))
+    function.store(function.parameter("values"), table, 64)
+    function.store(function.mask(function.parameter("indices"), 5), places, 64)
+    function.store(constant(V32, 0), result, 64)
+    with function.each_lane(function.parameter("exec")) as each:
+        distance = function.mul(each.lane, i64(4))
+        item = function.load("i32", function.offset(table, distance), 4)
+        place = function.resize(function.load("i32", function.offset(places, distance), 4), 64)
+        function.store(item, function.offset(result, function.shift("shl", place, 2)), 4)
+    function.give(function.load(V32, result, 64))
+    return function.text(attributes)
+
+
+# V_PERMLANE16_SWAP and V_PERMLANE32_SWAP: rows of two registers change places.
+#
+# A row is 16 lanes: the first one swaps odd rows of the result's register with even rows of the
+# source, the second one the upper half of the wave with the lower half (CDNA 4 ISA). The document's
+# pseudocode does not mention EXEC. Like the other V_PERMLANE, an inactive lane keeps what it has,
+# and where a lane's partner is inactive, op_sel decides as (fi, bound_ctrl): it is read, or gives
+# 0, or the lane stays as it is.
+
+
+# Lanes of a row.
+_ROW = 16
+_EVEN = [lane & ~_ROW for lane in range(LANES)]
+_ODD = [lane | _ROW for lane in range(LANES)]
+
+
+def _swap_rows(frame: Frame, instruction: Instruction) -> None:
+    b = frame.builder
+    first, second = _numbers(instruction)
+    left, right = frame.registers.vector(first), frame.registers.vector(second)
+    active = frame.registers.exec_mask()
+    is_odd = sequence("i1", [bool(lane & _ROW) for lane in range(LANES)])
+    for number, values, lanes, written in (
+        (first, right, _EVEN, is_odd),
+        (second, left, _ODD, b.not_(is_odd)),
+    ):
+        partner = active if active is FULL_MASK else b.shuffle(active, active, lanes)
+        _write(frame, instruction, number, (b.shuffle(values, values, lanes), partner), written)
+
+
+def _exchange_halves(frame: Frame, instruction: Instruction) -> None:
+    first, second = _numbers(instruction)
+    upper = vectors_of(frame, vector_register(instruction, "vdst"))[1]
+    lower = vectors_of(frame, vector_register(instruction, "src0"))[0]
+    active = in_each_half(frame, frame.registers.exec_mask)
+    for half, number, values in ((1, first, lower), (0, second, upper)):
+        frame.registers.select_half(half)
+        _write(frame, instruction, number, (values, active[1 - half]), FULL_MASK)
+    frame.registers.select_half(0)
+
+
+def _numbers(instruction: Instruction) -> tuple[int, int]:
+    first, second = (vector_register(instruction, role) for role in ("vdst", "src0"))
+    return vector_number(first), vector_number(second)
+
+
+def _write(
+    frame: Frame,
+    instruction: Instruction,
+    number: int,
+    moved: tuple[Value, Value],
+    written: Value,
+) -> None:
+    """Write lanes of a register. moved: the values, and which of them come from active lanes."""
+    b = frame.builder
+    values, active = moved
+    select = instruction.modifiers.op_sel
+    mask = frame.mask()
+    if mask is FULL_MASK or written is FULL_MASK:
+        mask = written if mask is FULL_MASK else mask
+    else:
+        mask = b.and_(mask, written)
+    if active is not FULL_MASK and not select & 1:
+        if select & 2:
+            values = b.select(active, values, constant(V32, 0))
+        else:
+            mask = active if mask is FULL_MASK else b.and_(mask, active)
+    frame.registers.write_vector(number, values, mask)
+
+
+ROW_SWAPS: Mapping[str, Emitter] = {
+    "v_permlane16_swap_b32": _swap_rows,
+    "v_permlane32_swap_b32": _exchange_halves,
 }

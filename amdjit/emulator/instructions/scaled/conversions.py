@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import Value, constant
+from amdjit.emulator.host.function import V32
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.instructions.scaled.native import Narrowing, Widening
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.registers import V32
 from amdjit.isa.floats.elements import bf8_to_single
 from amdjit.isa.floats.scaled import MANTISSAS, SMALL_FLOATS, scale_of
 from amdjit.isa.instruction import Instruction

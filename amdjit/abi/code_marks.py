@@ -1,12 +1,5 @@
-"""How compiled code says which accesses are atomic, and for whom, and where its fences are.
-
-gfx9 and gfx11 store atomically with the instructions of plain stores, and no family but gfx12 and
-gfx942 says an access's scope in its bits. The backend gives atomic instructions a discriminator
-(DWARF 5, 6.2.2) that names the scope; the emulator's race check reads it.
-
-Many fences become no instruction, or a wait that LLVM needs for other reasons, too. In code for
-checked launches an S_NOP stands before each, one that takes no more than a cycle: its immediate
-says what it marks in bits that the hardware ignores.
+"""What compiled code says beside its instructions: which accesses are atomic and for whom, where
+its fences are, and that an index is outside of a local array.
 """
 
 from __future__ import annotations
@@ -34,3 +27,20 @@ def scope_of(discriminator: int) -> int | None:
     """Return the scope that a discriminator names, None if it marks no atomic access."""
     scope = discriminator - 1
     return scope if scope in _SCOPES.values() else None
+
+
+# How code with the option `local_checks` tells the emulator of an index outside of a local array or
+# of a vector, which may be in registers.
+#
+# It loads a byte of private memory that no work-item has: at `OUTSIDE`, plus the index.
+
+
+OUTSIDE = 0x60000000
+# Indices are limited to this many bits, with a sign.
+INDEX_BITS = 28
+
+
+def index_at(address: int) -> int | None:
+    """Return the index that an address stands for, None if it is another one."""
+    index = address - OUTSIDE
+    return index if abs(index) < 1 << INDEX_BITS else None

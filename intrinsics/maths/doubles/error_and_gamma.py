@@ -15,6 +15,7 @@ from amdjit.intrinsics.maths.doubles.evaluation import double_reciprocal, pair_o
 from amdjit.intrinsics.maths.doubles.pairs import (
     double_exponential_parts,
     double_logarithm_pair,
+    double_quotient_pair,
     double_sum,
     quotient_by_product,
 )
@@ -23,7 +24,8 @@ from amdjit.intrinsics.maths.native_math import copysign, ldexp, rcp, rint
 from amdjit.intrinsics.numbers.floats import fma
 from amdjit.types import f64
 
-__all__ = ["lgamma", "tgamma"]
+__all__ = ["erf", "erfc", "lgamma", "tgamma"]
+
 
 _HALF_LN_2PI = (0.9189385332046728, -3.8782941580672414e-17)
 _LARGEST = 200.0  # beyond it the gamma function is infinite, or 0
@@ -165,3 +167,60 @@ def _stirling(z, z_low):
     # The derivative is log(z) - 1 / (2 z) - 1 / (12 z**2) - ...
     slope = fma(inverse, fma(inverse, f64(-1 / 12), f64(-0.5)), high)
     return total, fma(z_low, slope, rest)
+
+
+# Error functions of f64, within 4 units of the last place; special cases of C23, F.10.5.
+#
+# Below 1 a polynomial in the square, above it one for what `erfc` is beside exp(-x * x) / (1 + 2 *
+# x).
+
+
+_ERFC_LARGEST = 28.0  # beyond it erfc is 0
+_ERFC_MIDDLE = 4.0
+# Polynomials: tests/intrinsics/fit_doubles.py
+# erf(x) / x - 1 over x * x in [0, 1]
+_ERROR = (
+    -4.222799275624528e-12, 8.703723163291527e-11, -1.21630215343162e-09, 1.4792142107370707e-08,
+    -1.636461399883599e-07, 1.646204337453873e-06, -1.4925647463311437e-05, 0.00012055332899290384,
+    -0.0008548327021851497, 0.005223977625422058, -0.02686617064512973, 0.11283791670955119,
+    -0.37612638903183754, 0.1283791670955126,
+)  # fmt: skip
+# (1 + 2x) exp(x*x) erfc(x) over t = (x - 4) / (x + 4) for x in [1, 28]
+_COMPLEMENT = (
+    4.9580558849804754e-08, 6.253046536684679e-08, -7.439793541230113e-07, 2.8726084055886564e-07,
+    5.655743422994756e-06, -1.1211639822821555e-05, -2.437861781282079e-05, 0.0001506167420724686,
+    -0.00019926149586975823, -0.0007577720821484354, 0.005031970668884814, -0.016197734222728542,
+    0.037167515477921936, -0.06633036579988517, 0.09373283500118726, -0.10103906603675783,
+    0.06809705425462993, 0.01537965210262606, -0.1396211168405621, 1.2329951186255526,
+)  # fmt: skip
+
+
+@device_function
+def erf(x):
+    """Return the error function."""
+    magnitude = abs(x)
+    if magnitude < 1:
+        return fma(x, polynomial(x * x, _ERROR), x)
+    return copysign(1 - _complement(magnitude), x)
+
+
+@device_function
+def erfc(x):
+    """Return 1 minus the error function."""
+    magnitude = abs(x)
+    if magnitude < 1:
+        return fma(-x, polynomial(x * x, _ERROR), 1 - x)
+    tail = _complement(magnitude)
+    return 2 - tail if x < 0 else tail
+
+
+@device_function
+def _complement(x):
+    """Return erfc(x) for x above 1."""
+    limited = min(x, f64(_ERFC_LARGEST))
+    t, _ = double_quotient_pair(limited - _ERFC_MIDDLE, limited + _ERFC_MIDDLE)
+    square = limited * limited
+    falling, n = double_exponential_parts(-square, -fma(limited, limited, -square))
+    factor = polynomial(t, _COMPLEMENT)
+    tail, _ = double_quotient_pair(factor * falling, fma(limited, f64(2), f64(1)))
+    return ldexp(tail, n)

@@ -1,23 +1,5 @@
-"""Keep the signs of zeros that LLVM's instruction selection would lose.
-
-    %d = fsub float 0.0, %x
-    %p = fmul float %x, %y
-    %h = fptrunc float %p to half
-->
-    %e = fsub float 0.0, %x
-    %d = call float @llvm.canonicalize.f32(float %e)
-    %p = call float @llvm.fma.f32(float %x, float %y, float -0.0)
-    %h = fptrunc float %p to half
-
-`0.0 - x` is 0.0 for x = 0.0, and `-x` is -0.0. Instruction selection takes the one for the other
-where the instruction that uses the difference can negate its operand (AMDGPUISelDAGToDAG.cpp,
-SelectVOP3ModsImpl). The canonical form hides the subtraction; it costs a copy at most, because the
-difference is canonical already.
-
-A product of f32 that is rounded to f16 (or bf16, on processors with an instruction for that)
-becomes one instruction, which adds 0.0: `v_fma_mixlo_f16 a, b, 0` turns -0.0 into 0.0
-(VOP3PInstructions.td, MadFmaMixFP16Pats; LLVM 23 adds -0.0). With -0.0 written as the addend, the
-same instruction is selected and the sign stays.
+"""Keep what LLVM's instruction selection would lose: the signs of zeros, and the ones in an `or` of
+64 bits.
 """
 
 from __future__ import annotations
@@ -27,7 +9,8 @@ from collections.abc import Iterator
 
 from amdjit.target import Target
 
-__all__ = ["keep_signs_of_zeros"]
+__all__ = ["keep_ones_of_wide_or", "keep_signs_of_zeros"]
+
 
 # The first processor that has `v_fma_mixlo_bf16`.
 _MIXES_BF16 = (12, 5, 0)
@@ -150,3 +133,74 @@ def _ignores_signs(found: re.Match[str]) -> bool:
 def _intrinsic(name: str, type: str) -> str:
     count, _, element = type.strip("<>").rpartition(" x ")
     return f"@llvm.{name}.{f'v{count}' if count else ''}{_MANGLED[element]}"
+
+
+# Keep the ones that LLVM's instruction selection would lose in an `or` of 64 bits.
+#
+#     %m = select i1 %c, i64 -5, i64 -7
+#     %o = or i64 %m, %y
+# ->
+#     %a = xor i64 %m, -1
+#     %b = xor i64 %y, -1
+#     %n = and i64 %a, %b
+#     %o = xor i64 %n, -1
+#
+# Both values of `%m` have ones in their upper 32 bits, and so has `%o`. LLVM 22 computes an `or` of
+# 64 bits in vector registers as two of 32 bits, and where one half of an operand is known to be all
+# ones, it takes the other operand's half for the result. In an `and` it does not err.
+
+
+_TYPE = r"i64|<\d+ x i64>"
+_OR = re.compile(
+    rf"^  (?P<name>%\S+) = or (?:disjoint )?(?P<type>{_TYPE}) (?P<left>{_OPERAND}), "
+    rf"(?P<right>{_OPERAND})(?P<metadata>(?:, ![^\n]*)?)$",
+    re.MULTILINE,
+)
+# What instruction selection may know half of: it computes each half of these on its own.
+_HALVED = re.compile(
+    rf"^  (?P<name>%\S+) = (?:(?:xor|or(?: disjoint)?) (?:{_TYPE}) (?P<operands>.*)|"
+    rf"select i1 [^,]+, (?:{_TYPE}) (?P<chosen>.*)|bitcast <.* to (?:{_TYPE}))(?:, ![^\n]*)?$",
+    re.MULTILINE,
+)
+_NUMBER = re.compile(r"(?<![\w.%!])-?\d+(?![\w.])")
+
+_ONES = 2**32 - 1
+
+
+def keep_ones_of_wide_or(llvm_text: str) -> str:
+    """Return optimised IR in which each `or` of a value that may have 32 ones keeps them."""
+    if _OR.search(llvm_text) is None:
+        return llvm_text
+    return _FUNCTION.sub(lambda found: _keep_in_function(found[0]), llvm_text)
+
+
+def _keep_in_function(function: str) -> str:
+    halved = {found["name"] for found in _HALVED.finditer(function) if _may_have_ones(found)}
+
+    def by_and(found: re.Match[str]) -> str:
+        if halved.isdisjoint((found["left"], found["right"])):
+            return found[0]
+        type, metadata = found["type"], found["metadata"]
+        ones = "-1" if type == "i64" else "splat (i64 -1)"
+        made = [f"%amdjit.{part}.{found.start()}" for part in ("left", "right", "both")]
+        # The result keeps the name: LLVM wants names that are numbers to be in order.
+        lines = (
+            (made[0], "xor", found["left"], ones),
+            (made[1], "xor", found["right"], ones),
+            (made[2], "and", made[0], made[1]),
+            (found["name"], "xor", made[2], ones),
+        )
+        return "\n".join(
+            f"  {name} = {operation} {type} {left}, {right}{metadata}"
+            for name, operation, left, right in lines
+        )
+
+    return _OR.sub(by_and, function) if halved else function
+
+
+def _may_have_ones(found: re.Match[str]) -> bool:
+    constants = found["operands"] or found["chosen"]
+    if constants is None:
+        return True  # a vector's elements
+    numbers = (int(number) for number in _NUMBER.findall(constants.partition(", !")[0]))
+    return any(_ONES in (number >> 32 & _ONES, number & _ONES) for number in numbers)
