@@ -16,9 +16,8 @@ from amdjit.target import Target
 from amdjit.types import Type
 
 if TYPE_CHECKING:
-    from amdjit import backend, code_object, devices, isa
+    from amdjit import advice, backend, code_object, devices, isa
     from amdjit.abi.reports import ReportTable
-    from amdjit.advice import performance
     from amdjit.code_object import CodeObject, Resources, resources
     from amdjit.code_object.metadata import KernelMetadata
     from amdjit.diagnostics.performance import Finding
@@ -35,7 +34,7 @@ else:
     isa = late("amdjit.isa")
     facts = late("amdjit.inspection.facts")
     notebook = late("amdjit.inspection.notebook")
-    performance = late("amdjit.advice.performance")
+    advice = late("amdjit.advice")
     devices = late("amdjit.devices")
     resources = late("amdjit.code_object.resources")
     printer = late("amdjit.tree.printer")
@@ -158,7 +157,7 @@ class CompiledKernel:
     @cached_property
     def slow_parts(self) -> tuple[Finding, ...]:
         """The parts of the kernel that are slow by accident."""
-        return performance.slow_parts(
+        return advice.slow_parts(
             self.program,
             self.linked.kernels[self.name].metadata,
             self.optimized_llvm,

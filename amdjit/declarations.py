@@ -26,7 +26,7 @@ from amdjit.language.call_signatures import CallSignature
 from amdjit.language.documentation import call_text, document, documented, public_name
 from amdjit.language.emit_context import EmitContext
 from amdjit.language.pickling import PickledByName
-from amdjit.language.type_patterns import PointerPattern, TypeVariable
+from amdjit.language.type_base import PointerPattern, TypeVariable
 from amdjit.late_methods import dataclass
 from amdjit.target import TARGETS, Feature
 from amdjit.types import VOID, Choice, Immediate, Type

@@ -17,9 +17,8 @@ from amdjit.intrinsics.maths.elementwise import (
     spacing,
     ulp,
 )
-from amdjit.intrinsics.maths.error_functions import erf, erfc
+from amdjit.intrinsics.maths.error_and_gamma import erf, erfc, lgamma, tgamma
 from amdjit.intrinsics.maths.exponentials import exp, exp2, exp10, log, log2, log10
-from amdjit.intrinsics.maths.gamma_functions import lgamma, tgamma
 from amdjit.intrinsics.maths.hyperbolic import acosh, asinh, atanh, cosh, expm1, log1p, sinh, tanh
 from amdjit.intrinsics.maths.lengths import dist, hypot, sumprod
 from amdjit.intrinsics.maths.native_math import (

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from amdjit.code_object.bytes_reader import BytesReader
-from amdjit.code_object.errors import MalformedCodeObject
+from amdjit.code_object.bytes_reader import BytesReader, MalformedCodeObject
 
 __all__ = ["Attribute", "Entry", "Form", "RawUnit", "Stored", "Tag", "read_units", "uleb_at"]
 

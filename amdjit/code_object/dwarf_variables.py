@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
-from amdjit.code_object.bytes_reader import BytesReader
+from amdjit.code_object.bytes_reader import BytesReader, MalformedCodeObject
 from amdjit.code_object.dwarf_entries import Attribute, Entry, Stored, Tag
 from amdjit.code_object.dwarf_unit import BLOCK_FORMS, Unit
-from amdjit.code_object.errors import MalformedCodeObject
 
 __all__ = [
     "Location",

@@ -22,17 +22,17 @@ from amdjit.emulator.instructions.lanes.permute import gather_lanes_text, scatte
 from amdjit.emulator.instructions.long_expressions_native import long_sources
 from amdjit.emulator.instructions.matrix.cdna.native import mfma_sources
 from amdjit.emulator.instructions.matrix.cdna.scaled import scaled_product_sources
-from amdjit.emulator.instructions.matrix.dots_native import dot_sources
+from amdjit.emulator.instructions.matrix.dots import dot_sources
 from amdjit.emulator.instructions.matrix.layouts import Matrix, matrices
 from amdjit.emulator.instructions.matrix.products import chain_text, integer_text
 from amdjit.emulator.instructions.matrix.repeated import repeated_matrices, repeated_text
 from amdjit.emulator.instructions.matrix.rounded_products import rounded_text
 from amdjit.emulator.instructions.memory.access_native import access_text
-from amdjit.emulator.instructions.memory.atomics_native import atomic_text, atomics
+from amdjit.emulator.instructions.memory.atomics import atomic_text, atomics
 from amdjit.emulator.instructions.memory.spaces import SIZES, SPACES, Access
 from amdjit.emulator.instructions.scalar.flat_scratch import CHECK_SCRATCH, check_scratch_text
 from amdjit.emulator.instructions.scalar.memory import scalar_address_text
-from amdjit.emulator.instructions.scaled.native import scaled_sources
+from amdjit.emulator.instructions.scaled.conversions import scaled_sources
 from amdjit.emulator.instructions.vector.approximate import approximate_sources
 from amdjit.emulator.scheduling.barriers import BARRIERS
 from amdjit.emulator.scheduling.driver import driver_symbol, driver_text

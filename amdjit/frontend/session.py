@@ -44,8 +44,7 @@ from amdjit.frontend.names.parameters import (
     run_time_parts,
     typed_like_others,
 )
-from amdjit.frontend.names.partly_assigned import type_body
-from amdjit.frontend.names.scope import count_rounds
+from amdjit.frontend.names.scope import count_rounds, type_body
 from amdjit.frontend.source.bound_names import assigned_names
 from amdjit.frontend.source.reading import FunctionSource, is_library, read_source
 from amdjit.frontend.statement_typing import STATEMENTS

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amdjit.code_object.bytes_reader import MalformedCodeObject
 from amdjit.code_object.dwarf_variables import (
     Location,
     Register,
@@ -13,7 +14,6 @@ from amdjit.code_object.dwarf_variables import (
     register,
     register_text,
 )
-from amdjit.code_object.errors import MalformedCodeObject
 
 
 def uleb(value: int) -> bytes:

@@ -22,9 +22,8 @@ from amdjit.emulator.counting.layout import (
 from amdjit.emulator.counting.lds_banks import LdsOrder, order_of
 from amdjit.emulator.counting.lds_native import lds_symbol
 from amdjit.emulator.counting.lines_native import SCALAR, global_symbol
-from amdjit.emulator.counting.places_native import MOST_PLACES, PLACES
+from amdjit.emulator.counting.places_native import ENTER, MORE, MOST_PLACES, PLACES
 from amdjit.emulator.counting.plan import CountedBlock, CountingPlan, make_plan
-from amdjit.emulator.counting.record_native import ENTER, MORE
 from amdjit.emulator.host.builder import RARELY, Value, constant, sequence
 from amdjit.emulator.host.record import Record
 from amdjit.emulator.instructions.emission import branch_condition

@@ -9,19 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.instructions.buffers.access import BUFFER_ACCESS, buffer_atomic
-from amdjit.emulator.instructions.buffers.formats import BUFFER_FORMAT_ACCESS
+from amdjit.emulator.instructions.buffers.access import (
+    BUFFER_ACCESS,
+    BUFFER_FORMAT_ACCESS,
+    buffer_atomic,
+)
 from amdjit.emulator.instructions.lanes.permute import HALF_WAVE_PERMUTE, PERMUTE, ROW_SWAPS
 from amdjit.emulator.instructions.lanes.single_lanes import SINGLE_LANES
 from amdjit.emulator.instructions.matrix.cdna.emit import MFMA
 from amdjit.emulator.instructions.matrix.cdna.scaled import SCALED_MFMA
 from amdjit.emulator.instructions.matrix.dots import DOTS, GFX9_DOTS
 from amdjit.emulator.instructions.matrix.wmma import WMMA
-from amdjit.emulator.instructions.memory.access import MEMORY_ACCESS, REGISTER_BLOCKS
-from amdjit.emulator.instructions.memory.addtid import LANE_NUMBER_ACCESS
+from amdjit.emulator.instructions.memory.access import (
+    DIRECT_LOADS,
+    LOADS_WITH_LDS_BIT,
+    MEMORY_ACCESS,
+    REGISTER_BLOCKS,
+)
 from amdjit.emulator.instructions.memory.atomics import ATOMIC_ACCESS, Operation, in_memory
-from amdjit.emulator.instructions.memory.direct_loads import DIRECT_LOADS, LOADS_WITH_LDS_BIT
-from amdjit.emulator.instructions.memory.lds import LDS_ACCESS
+from amdjit.emulator.instructions.memory.lds import LANE_NUMBER_ACCESS, LDS_ACCESS
 from amdjit.emulator.instructions.memory.lds_atomics import LDS_ATOMICS, LDS_OPERANDS
 from amdjit.emulator.instructions.memory.transposed import LDS_TRANSPOSED, TRANSPOSED_ACCESS
 from amdjit.emulator.instructions.operation import Emitter

@@ -13,11 +13,16 @@ from amdjit.frontend.building.builder import FunctionBuilder, StatementHandler
 from amdjit.frontend.building.control_flow import Exit, Loop
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.expressions.conditional import names_if
-from amdjit.frontend.expressions.wraparound import note_counter
+from amdjit.frontend.expressions.index_checks import note_counter
 from amdjit.frontend.iteration.comprehensions import generated
 from amdjit.frontend.iteration.iterables import evaluated, has_iterations, iterable_of
-from amdjit.frontend.iteration.range_steps import check_step, held_bound
-from amdjit.frontend.iteration.sequences import Bounds, Sequence, range_sequence
+from amdjit.frontend.iteration.sequences import (
+    Bounds,
+    Sequence,
+    check_step,
+    held_bound,
+    range_sequence,
+)
 from amdjit.frontend.names.merging import join_types, merged_name, no_common_type, unsigned_of_weak
 from amdjit.frontend.names.scope import bind, carry, undefined
 from amdjit.frontend.numbers.conversion import (
