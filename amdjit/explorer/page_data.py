@@ -13,10 +13,9 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from amdjit.cycles.estimate import STALLS, Cycles, InstructionCycles, Segment, WaveTimeline
-from amdjit.inspection.facts import AccessFacts, Call, InstructionFacts, KernelFacts, Peak
+from amdjit.inspection.facts import UNITS, AccessFacts, Call, InstructionFacts, KernelFacts, Peak
 from amdjit.inspection.meanings import meanings_of
 from amdjit.inspection.missing import NO_NAMES
-from amdjit.inspection.units import UNITS
 from amdjit.intrinsics.models.matrix_layouts import OPERANDS, Layout, matrix_instruction
 from amdjit.profiling.counts import Counts, InstructionCounts, Roofline, Totals
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from amdjit.inspection.facts import (
+    UNITS,
     BlockFacts,
     InstructionFacts,
     LineFacts,
@@ -14,7 +15,6 @@ from amdjit.inspection.facts import (
     SourcePlace,
 )
 from amdjit.inspection.machine_code import MachineCode
-from amdjit.inspection.units import UNITS
 
 __all__ = ["Loop", "Structure", "block_facts", "find_loops", "line_facts", "peak_of"]
 

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import PurePath
 
-from amdjit.inspection.facts import KernelFacts, SourcePlace
-from amdjit.inspection.json_form import json_text
-from amdjit.inspection.units import UNITS
+from amdjit.inspection.facts import UNITS, KernelFacts, SourcePlace, json_text
 
 __all__ = ["Alignment", "Comparison", "Figure", "LineGrowth", "compare"]
 

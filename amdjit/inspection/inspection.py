@@ -12,11 +12,17 @@ from typing import TYPE_CHECKING
 
 from amdjit.code_object.resources import Demand
 from amdjit.inspection.comparison import Comparison, compare
-from amdjit.inspection.facts import Companion, KernelFacts, LineFacts, LoopFacts, Occupancy
-from amdjit.inspection.json_form import json_text
+from amdjit.inspection.facts import (
+    UNITS,
+    Companion,
+    KernelFacts,
+    LineFacts,
+    LoopFacts,
+    Occupancy,
+    json_text,
+)
 from amdjit.inspection.notebook import kernel_html
 from amdjit.inspection.occupancy import occupancy_of
-from amdjit.inspection.units import UNITS
 from amdjit.late import late
 from amdjit.target import find_target
 

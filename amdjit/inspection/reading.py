@@ -19,6 +19,7 @@ from amdjit.inspection.facts import (
     InstructionFacts,
     LoopFacts,
     Peak,
+    unit_of,
 )
 from amdjit.inspection.inspection import Companion, Inspection
 from amdjit.inspection.liveness import Live, live_origins, live_registers
@@ -26,7 +27,6 @@ from amdjit.inspection.machine_code import MachineCode, read_machine_code
 from amdjit.inspection.missing import missing_facts, missing_shape
 from amdjit.inspection.occupancy import occupancy_of
 from amdjit.inspection.register_banks import register_banks
-from amdjit.inspection.units import unit_of
 from amdjit.inspection.waits import Waits, find_waits
 from amdjit.isa import disassemble, instruction_set_of
 from amdjit.isa.instruction import Instruction

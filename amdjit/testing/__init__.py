@@ -3,8 +3,8 @@
 `isa` is about machine code: how many instructions of a kind a loop has, how wide its accesses are,
 registers, spills, occupancy. docs/testing.md has examples.
 
-`assertions` has the assertions and the objects that they take, `parts` the parts of a kernel that
-they can be about. Start reading at `assertions`.
+`assertions` has the assertions, the objects that they take, and the parts of a kernel that they can
+be about.
 """
 
 from __future__ import annotations

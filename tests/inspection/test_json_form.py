@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from amdjit.inspection.json_form import json_text, json_value
+from amdjit.inspection.facts import json_text, json_value
 from amdjit.inspection.register_effects import register_set
 
 

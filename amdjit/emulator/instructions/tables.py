@@ -14,8 +14,12 @@ from amdjit.emulator.instructions.buffers.access import (
     BUFFER_FORMAT_ACCESS,
     buffer_atomic,
 )
-from amdjit.emulator.instructions.lanes.permute import HALF_WAVE_PERMUTE, PERMUTE, ROW_SWAPS
-from amdjit.emulator.instructions.lanes.single_lanes import SINGLE_LANES
+from amdjit.emulator.instructions.lanes.permute import (
+    HALF_WAVE_PERMUTE,
+    PERMUTE,
+    ROW_SWAPS,
+    SINGLE_LANES,
+)
 from amdjit.emulator.instructions.matrix.cdna.emit import MFMA
 from amdjit.emulator.instructions.matrix.cdna.scaled import SCALED_MFMA
 from amdjit.emulator.instructions.matrix.dots import DOTS, GFX9_DOTS

@@ -37,7 +37,13 @@ from amdjit.emulator.layout import (
     Context,
 )
 from amdjit.emulator.tiers.instruction_classes import registers_in_memory
-from amdjit.emulator.tiers.polls import PATIENCE, take_from_budget, yield_when_spinning
+from amdjit.emulator.tiers.pauses import (
+    PATIENCE,
+    Pause,
+    Poll,
+    take_from_budget,
+    yield_when_spinning,
+)
 from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
 from amdjit.emulator.tiers.upper_half import write_upper_context
 from amdjit.emulator.wave.frame import (
@@ -53,7 +59,6 @@ from amdjit.emulator.wave.frame import (
     begin_function,
 )
 from amdjit.emulator.wave.index_modes import index_modes
-from amdjit.emulator.wave.pauses import Pause, Poll
 from amdjit.emulator.wave.registers import V32, Registers
 from amdjit.emulator.wave.rounding import RoundingBuilder
 from amdjit.emulator.wave.sites import Sites, WaveFunction

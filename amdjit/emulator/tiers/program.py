@@ -23,7 +23,7 @@ from amdjit.emulator.tiers.operations import (
     TableEntry,
     record_bytes,
 )
-from amdjit.emulator.tiers.polls import PATIENCE
+from amdjit.emulator.tiers.pauses import PATIENCE
 from amdjit.emulator.tiers.upper_half import write_upper_context
 from amdjit.isa.register_numbers import HALF_LANES
 

@@ -9,6 +9,7 @@ from pathlib import PurePath
 
 from amdjit.explorer.terminal.screen import PLAIN, Cell, Screen, columns
 from amdjit.inspection.facts import (
+    UNITS,
     AccessFacts,
     BlockFacts,
     InstructionFacts,
@@ -19,7 +20,6 @@ from amdjit.inspection.facts import (
 )
 from amdjit.inspection.meanings import meanings_of
 from amdjit.inspection.missing import NO_NAMES
-from amdjit.inspection.units import UNITS
 
 __all__ = ["VIEWS", "view"]
 

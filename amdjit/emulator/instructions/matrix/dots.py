@@ -9,8 +9,8 @@ from functools import partial
 from amdjit.emulator.host.builder import Builder, Value, constant, vector
 from amdjit.emulator.host.function import NativeFunction, i32
 from amdjit.emulator.instructions.matrix.dot_factors import Factor, parted
-from amdjit.emulator.instructions.matrix.families import is_of_gfx11
 from amdjit.emulator.instructions.matrix.grid_step import GridStep
+from amdjit.emulator.instructions.matrix.layouts import is_of_gfx11
 from amdjit.emulator.instructions.matrix.quick_steps import QuickFloors
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.wave.errors import Untranslatable
