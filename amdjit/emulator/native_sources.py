@@ -62,6 +62,7 @@ from amdjit.emulator.tiers.program import (
     threaded_text,
     where_text,
 )
+from amdjit.emulator.wave.wave_state import MOVE_REGISTERS, move_registers_text
 
 # The native functions that translated instructions call.
 
@@ -121,6 +122,7 @@ NATIVES = NativeSources(
 TIERS = NativeSources(
     {
         WHERE.name: where_text,
+        MOVE_REGISTERS.name: move_registers_text,
         **{interpreter_symbol(size): partial(threaded_text, size) for size in (32, 64)},
     }
 )
