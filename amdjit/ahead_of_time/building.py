@@ -13,7 +13,7 @@ from typing import Any
 from amdjit import api, backend
 from amdjit.ahead_of_time.built_targets import BuiltTarget, built_target
 from amdjit.ahead_of_time.c_checks import relied_on
-from amdjit.ahead_of_time.c_types import c_identifier
+from amdjit.ahead_of_time.c_names import c_identifier
 from amdjit.ahead_of_time.example import example_text
 from amdjit.ahead_of_time.header import embedded_source, header_text
 from amdjit.ahead_of_time.interface import (

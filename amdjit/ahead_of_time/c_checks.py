@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterator
 
 from amdjit.abi.launch_shape import GRID_LIMITS, WORK_ITEM_LIMIT
-from amdjit.ahead_of_time.c_types import c_string
+from amdjit.ahead_of_time.c_names import c_string
 from amdjit.ahead_of_time.interface import Interface, Leaf, MachineValue
 from amdjit.language.launch_numbers import PythonNumber, least_overflow
 from amdjit.types import Array, Layout, Record, Scalar, Type, boolean, f64

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 
 from amdjit.ahead_of_time.built_targets import BuiltTarget
-from amdjit.ahead_of_time.c_types import CNames, element_type, scalar_type
+from amdjit.ahead_of_time.c_names import CNames
+from amdjit.ahead_of_time.c_types import element_type, scalar_type
 from amdjit.ahead_of_time.interface import Interface, Leaf
 from amdjit.language.launch_numbers import PythonNumber
 from amdjit.types import Array, Record, Scalar, Vector, boolean

@@ -10,15 +10,8 @@ from pathlib import PurePath
 from amdjit.abi.reports import HEAD_BYTES, LINE_HEAD_WORDS, Field, ReportTable, Text, Word
 from amdjit.ahead_of_time.built_targets import BuiltTarget
 from amdjit.ahead_of_time.c_checks import refusal_function, relied_on
-from amdjit.ahead_of_time.c_types import (
-    CNames,
-    c_string,
-    declared,
-    element_type,
-    gap,
-    record_struct,
-    scalar_type,
-)
+from amdjit.ahead_of_time.c_names import CNames, c_string
+from amdjit.ahead_of_time.c_types import declared, element_type, gap, record_struct, scalar_type
 from amdjit.ahead_of_time.interface import (
     CompiledIn,
     Group,

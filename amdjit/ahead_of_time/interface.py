@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import FunctionType
 
 from amdjit.abi.reports import ReportTable
-from amdjit.ahead_of_time.c_types import CNames, c_identifier
+from amdjit.ahead_of_time.c_names import CNames, c_identifier
 from amdjit.compiled_kernel import CompiledKernel
 from amdjit.declarations import DeviceFunction
 from amdjit.diagnostics.errors import InternalError

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from amdjit.algorithms.elements import kind_of
+from amdjit.algorithms.kernels.radix import BLOCK as SORT_BLOCK
 from amdjit.algorithms.kernels.radix import (
     DIGITS,
     count_digits,
@@ -191,7 +192,7 @@ def taken(rows: DeviceArray, order: DeviceArray, place: Placement) -> DeviceArra
 _DIGIT_BITS = 8
 # Elements of a work-item: tiles of 512, 2048 and 4096, the largest for rows of several tiles.
 _ITEMS = (1, 4, 8)
-TILE = BLOCK * _ITEMS[-1]
+TILE = SORT_BLOCK * _ITEMS[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,9 +255,9 @@ def _in_lds(
     place: Placement,
 ) -> Sorted:
     rows, length = keys.shape
-    items = next(items for items in _ITEMS if length <= BLOCK * items)
+    items = next(items for items in _ITEMS if length <= SORT_BLOCK * items)
     result = _outputs(keys, places_type, place)
-    sort_tiles[rows, BLOCK, place.stream](
+    sort_tiles[rows, SORT_BLOCK, place.stream](
         items, passes, descending, keys, result.values, places, result.places
     )
     return result
@@ -276,7 +277,9 @@ def _pass(
     items, tiles = _ITEMS[-1], -(-length // TILE)
     index = index_type([keys], count * tiles)
     counts = place.scratch((count, DIGITS, tiles), index.dtype)
-    count_digits[count * tiles, BLOCK, place.stream](index, items, shift, descending, keys, counts)
+    count_digits[count * tiles, SORT_BLOCK, place.stream](
+        index, items, shift, descending, keys, counts
+    )
     starts = place.scratch(counts.shape, counts.dtype)
     shape = (1, count, DIGITS * tiles)
     scan_segments(
@@ -288,7 +291,7 @@ def _pass(
         place=place,
     )
     result = _outputs(keys, places_type, place)
-    scatter_by_digit[count * tiles, BLOCK, place.stream](
+    scatter_by_digit[count * tiles, SORT_BLOCK, place.stream](
         index, items, shift, descending, keys, starts, result.values, rows.places, result.places
     )
     return result
