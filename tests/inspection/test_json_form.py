@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from amdjit.inspection.facts import json_text, json_value
-from amdjit.inspection.register_effects import register_set
+from amdjit.inspection.liveness import register_set
 
 
 class Colour(Enum):
