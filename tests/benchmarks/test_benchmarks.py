@@ -296,6 +296,7 @@ def test_a_script_runs_to_its_end(
 
 
 @needs_hip
+@pytest.mark.exhaustive  # a minute: it starts 20 programs
 def test_programs_that_use_hip_are_compared_with_launches_from_python(
     results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
