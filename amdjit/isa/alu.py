@@ -88,7 +88,12 @@ def decode_alu(row: Row, bits: int, available: int, pc: int) -> Instruction:
         _check_dpp_operands(row, operands)
     immediates = immediates_of(row, bits)
     return Instruction(
-        pc, size, row.opcode, operands, immediates, read_modifiers(row, bits, dpp, word)
+        pc,
+        size,
+        opcode=row.opcode,
+        operands=operands,
+        immediates=immediates,
+        modifiers=read_modifiers(row, bits, dpp, word),
     )
 
 
@@ -460,12 +465,12 @@ def read_modifiers(row: Row, bits: int, dpp: Dpp | None, dpp_word: int) -> Modif
     return Modifiers(
         modifiers.neg,
         modifiers.neg_hi,
-        modifiers.abs,
-        modifiers.op_sel,
-        modifiers.op_sel_hi,
-        modifiers.clamp,
-        modifiers.omod,
-        dpp,
+        abs=modifiers.abs,
+        op_sel=modifiers.op_sel,
+        op_sel_hi=modifiers.op_sel_hi,
+        clamp=modifiers.clamp,
+        omod=modifiers.omod,
+        dpp=dpp,
     )
 
 
@@ -478,7 +483,9 @@ def _vop3_modifiers(row: Row, bits: int) -> Modifiers:
     omod = (bits >> 59) & flags.get("omod", 0)
     if not (neg or absolute or select or clamp or omod):
         return _NONE
-    return _modifiers(neg, 0, absolute, select, 0, bool(clamp), omod)
+    return _modifiers(
+        neg, 0, absolute=absolute, op_sel=select, op_sel_hi=0, clamp=bool(clamp), omod=omod
+    )
 
 
 def _vop3p_modifiers(row: Row, bits: int) -> Modifiers:
@@ -491,8 +498,12 @@ def _vop3p_modifiers(row: Row, bits: int) -> Modifiers:
     select_hi |= ((bits >> 14) & flags.get("op_sel_hi_2", 0)) << 2
     clamp = bool((bits >> 15) & flags.get("clamp", 0))
     if "mix" in row.words:
-        return _modifiers(neg, 0, high, select, select_hi, clamp, 0)
-    return _modifiers(neg, high, 0, select, select_hi, clamp, 0)
+        return _modifiers(
+            neg, 0, absolute=high, op_sel=select, op_sel_hi=select_hi, clamp=clamp, omod=0
+        )
+    return _modifiers(
+        neg, high, absolute=0, op_sel=select, op_sel_hi=select_hi, clamp=clamp, omod=0
+    )
 
 
 # Calls of it have no keywords: with them, `cache` and so decoding take half as long again.
@@ -500,7 +511,9 @@ def _vop3p_modifiers(row: Row, bits: int) -> Modifiers:
 def _modifiers(
     neg: int, neg_hi: int, absolute: int, op_sel: int, op_sel_hi: int, clamp: bool, omod: int
 ) -> Modifiers:
-    return Modifiers(neg, neg_hi, absolute, op_sel, op_sel_hi, clamp, omod)
+    return Modifiers(
+        neg, neg_hi, abs=absolute, op_sel=op_sel, op_sel_hi=op_sel_hi, clamp=clamp, omod=omod
+    )
 
 
 def dpp_modifiers(row: Row, dpp: Dpp, word: int) -> Modifiers:
