@@ -78,7 +78,7 @@ class use:  # noqa: N801
                 "driver is for it"
             )
         self._before = _drivers.driver._active
-        self._testing: Any = load_module("triton.testing")
+        self._testing = _testing()
         self._run, self._bench = _jit.JITFunction.run, self._testing.do_bench
         _drivers.driver.set_active(_driver_of(found))
         _jit.JITFunction.run = _with_arrays(_plain(self._run))
@@ -105,6 +105,10 @@ def inspect(kernel: Any, /, *arguments: Any, grid: Any, **options: Any) -> Inspe
     """
     compiled = kernel.warmup(*map(_as_pointer, arguments), grid=grid, **_pointers(options))
     return inspect_object(compiled.asm["hsaco"])
+
+
+def _testing() -> Any:
+    return load_module("triton.testing")
 
 
 # Arguments

@@ -3,7 +3,7 @@
 Sources: RDNA 4 ISA document, section 15.5 to 15.9 (SMEM, VDS, VDSDIR, VBUFFER, VFLAT, VGLOBAL,
 VSCRATCH); RDNA 3 ISA document, sections 15.4 to 15.8; CDNA 3 ISA document, "Scalar Memory Format",
 "LDS Format", "Vector Memory Buffer Formats" and "Flat Formats". Where fields lie is in
-`memory_formats.py` and `gfx9_formats.py`.
+`family_formats.py`.
 """
 
 from __future__ import annotations

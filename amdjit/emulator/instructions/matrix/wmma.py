@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.instructions.matrix.families import is_of_gfx11
-from amdjit.emulator.instructions.matrix.layouts import Matrix
+from amdjit.emulator.instructions.matrix.layouts import Matrix, is_of_gfx11
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.whole_waves import in_each_half, require_all_lanes
 from amdjit.emulator.wave.errors import Untranslatable

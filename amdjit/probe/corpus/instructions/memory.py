@@ -15,7 +15,8 @@ from amdjit.isa.instruction import Register, RegisterFile
 from amdjit.isa.instruction_set import InstructionSet
 from amdjit.isa.rows import OperandRow, Row
 from amdjit.isa.traits import Access, Exchange, Immediate, MemoryKind
-from amdjit.probe.corpus.instructions.cells import (
+from amdjit.probe.corpus.instructions.forms import Extent
+from amdjit.probe.corpus.instructions.trials import (
     AREA_DWORDS,
     CONTENT,
     FLAT,
@@ -25,9 +26,10 @@ from amdjit.probe.corpus.instructions.cells import (
     SCRATCH,
     Cells,
     Memory,
+    Result,
+    Source,
+    Trial,
 )
-from amdjit.probe.corpus.instructions.forms import Extent
-from amdjit.probe.corpus.instructions.trials import Result, Source, Trial
 from amdjit.probe.machine_code import EXEC, M0, OUTPUT, EncodingError, Program, s, v
 
 __all__ = ["memory_trials"]
