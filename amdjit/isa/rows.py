@@ -79,6 +79,10 @@ class Row:
         """Whether the row has a bare flag (dpp16, dpp8, mix, ...)."""
         return word in self.words
 
+    def has_operand(self, role: str) -> bool:
+        """Whether an operand has a role."""
+        return any(operand.spec.role == role for operand in self.operands)
+
 
 # v8f16 or b128: the number to halve.
 _MATRIX_TYPE = re.compile(r"^([vb])(\d+)")

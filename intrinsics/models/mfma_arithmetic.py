@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from amdjit.intrinsics.models.matrix_layouts import index_rows
 from amdjit.intrinsics.models.mfma_instructions import (
     CDNA,
     MfmaInstruction,
@@ -177,12 +178,6 @@ def _format(number: int) -> str:
     if not 0 <= number < len(FORMATS):
         raise ValueError(f"format {number}: there are 0 to {len(FORMATS) - 1}")
     return FORMATS[number]
-
-
-def index_rows(index: Array) -> Array:
-    """Return which row of B each kept element of A is multiplied with; index: 0 to 3, [m, k /
-    2]."""
-    return 4 * (np.arange(index.shape[1]) // 2) + index
 
 
 def _blocks(layout: MfmaLayout, registers: Array, selected: int = 0) -> Array:

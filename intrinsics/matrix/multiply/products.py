@@ -11,13 +11,14 @@ import numpy as np
 
 from amdjit.intrinsics.matrix.multiply.cdna_products import cdna_reference
 from amdjit.intrinsics.matrix.multiply.orders import k_order
-from amdjit.intrinsics.models.matrix_arithmetic import index_rows, product
+from amdjit.intrinsics.models.matrix_arithmetic import product
 from amdjit.intrinsics.models.matrix_layouts import (
     BITS,
     DTYPES,
     Array,
     Generation,
     MatrixInstruction,
+    index_rows,
     matrix_instruction,
 )
 from amdjit.intrinsics.models.mfma_instructions import CDNA

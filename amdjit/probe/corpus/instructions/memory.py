@@ -105,7 +105,7 @@ def _forms(row: Row, access: Access) -> Iterator[_Form]:
                             resource=resource)  # fmt: skip
         return
     # An address by lane number has no other base.
-    has_both = _has(row, "saddr") and _has_address(row)
+    has_both = row.has_operand("saddr") and _has_address(row)
     for base in (True, False) if has_both else (True,):
         name = "" if base else "off"
         for returns in (False, True) if returned else (False,):
@@ -113,10 +113,6 @@ def _forms(row: Row, access: Access) -> Iterator[_Form]:
                         returns=returns)  # fmt: skip
     if not access.is_transposed and access.size:
         yield _Form("some lanes", is_partial=True)
-
-
-def _has(row: Row, role: str) -> bool:
-    return any(operand.spec.role == role for operand in row.operands)
 
 
 def _cells(row: Row, access: Access) -> Cells:
@@ -173,7 +169,7 @@ def _made(row: Row, form: _Form, plan: _Plan, code: bytes) -> Trial:
 
 
 def _has_address(row: Row) -> bool:
-    return _has(row, "vaddr") or _has(row, "addr")
+    return row.has_operand("vaddr") or row.has_operand("addr")
 
 
 def _given(row: Row, access: Access, form: _Form) -> dict[str, Any]:
@@ -217,7 +213,7 @@ def _address(row: Row, form: _Form) -> Value:
     if row.format.name == "VSCRATCH":
         is_free = row.format.find("sve") is not None
         return SCRATCH if not form.has_base or is_free else None
-    return GLOBAL if _has(row, "saddr") and form.has_base else FLAT
+    return GLOBAL if row.has_operand("saddr") and form.has_base else FLAT
 
 
 def _plan_data(plan: _Plan, access: Access, operand: OperandRow) -> None:

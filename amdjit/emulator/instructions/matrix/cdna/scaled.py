@@ -15,7 +15,6 @@ from amdjit.emulator.host.builder import Builder, Value, constant
 from amdjit.emulator.host.function import NativeFunction, i64
 from amdjit.emulator.instructions.matrix.cdna.emit import (
     addend_of,
-    matrix_register,
     pointers,
 )
 from amdjit.emulator.instructions.matrix.cdna.grid_rules import (
@@ -38,7 +37,7 @@ from amdjit.emulator.instructions.matrix.grid_step import BIAS, FRACTION
 from amdjit.emulator.instructions.matrix.loops import Loop
 from amdjit.emulator.instructions.matrix.quick_steps import FAR, ZEROS, Bounds
 from amdjit.emulator.instructions.operation import Emitter
-from amdjit.emulator.instructions.whole_waves import in_each_half
+from amdjit.emulator.instructions.whole_waves import in_each_half, matrix_register
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import V32
