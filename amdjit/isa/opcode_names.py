@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 
 from amdjit.isa.instruction import Opcode
@@ -22,6 +22,18 @@ def opcode_named(mnemonic: str, *sets: InstructionSet) -> Opcode:
     row = row_of(encoding, code, instruction_set=found)
     assert row is not None
     return row.opcode
+
+
+def modifiers_of(mnemonic: str, sets: InstructionSet) -> Mapping[str, int]:
+    """Return the modifiers that an instruction has in its long encoding, as bits by name."""
+    code = _long_encodings(sets).get(mnemonic)
+    row = None if code is None else row_of("VOP3", code, instruction_set=sets)
+    return {} if row is None else row.flags
+
+
+@cache
+def _long_encodings(sets: InstructionSet) -> dict[str, int]:
+    return {mnemonic: code for code, (mnemonic, _, _) in sets.rows["VOP3"].items()}
 
 
 def mnemonics(sets: InstructionSet) -> Iterable[str]:

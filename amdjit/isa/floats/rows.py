@@ -11,7 +11,12 @@ from functools import partial
 from amdjit.isa import integer_expressions as ix
 from amdjit.isa.arithmetic import ELEMENTS, Arithmetic, Value
 from amdjit.isa.floats import expressions as fx
-from amdjit.isa.floats.conversions import CONVERSIONS
+from amdjit.isa.floats.conversions import (
+    BYTE_PAIRS,
+    CONVERSIONS,
+    FNUZ_BYTE_PAIRS,
+    FNUZ_CONVERSIONS,
+)
 from amdjit.isa.floats.division import FORMATS, SCALES, fix_up, multiply_add, scale_expression
 from amdjit.isa.floats.extremes import EXTREMES, median, median_of, older
 from amdjit.isa.floats.graphics import GRAPHICS
@@ -154,7 +159,17 @@ DIVISION_SCALES: Mapping[str, Pair] = {
 }
 
 
-def expression_of(operation: str) -> Callable[..., Value | tuple[Value, Value]]:
-    """Return the expression of an instruction on floats, or of one that makes floats."""
-    row = FLOATS.get(operation) or CONVERSIONS.get(operation) or VECTOR_ROWS.get(operation)
-    return row.expression if row is not None else DIVISION_SCALES[operation]
+_FNUZ: Mapping[str, Row | Pair] = {**FNUZ_CONVERSIONS, **FNUZ_BYTE_PAIRS}
+_ROWS: Mapping[str, Row | Pair] = {
+    **VECTOR_ROWS,
+    **CONVERSIONS,
+    **FLOATS,
+    **DIVISION_SCALES,
+    **BYTE_PAIRS,
+}
+
+
+def row_of_floats(operation: str, family: str) -> Row | Pair:
+    """Return the row, or the expression of two results, of an instruction on floats, or of one that
+    makes floats. family: the name of its instruction set."""
+    return _FNUZ.get(operation, _ROWS[operation]) if family == "gfx942" else _ROWS[operation]

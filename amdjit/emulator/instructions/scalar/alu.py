@@ -8,6 +8,7 @@ from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.operation import Emitter, ScalarOp, scalar_ops
 from amdjit.emulator.wave.frame import Frame
 from amdjit.isa import integer_expressions as ix
+from amdjit.isa.analysis.mode import IEEE
 from amdjit.isa.floats import expressions as fx
 from amdjit.isa.floats.conversions import CONVERSIONS
 from amdjit.isa.floats.extremes import EXTREMES, older
@@ -56,7 +57,7 @@ def _by_mode(greater: bool) -> Emitter:
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         operands = [frame.scalar_source(instruction, place) for place in (1, 2)]
-        result = frame.by_ieee(quieting, other, operands)
+        result = frame.by_bit(IEEE, quieting, other, operands)
         frame.write_scalar(instruction.operands[0], frame.flushed_result(result, instruction))
 
     return emit

@@ -14,10 +14,10 @@ from amdjit.emulator.instructions.operation import (
 )
 from amdjit.emulator.instructions.vector.packed import half_of
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.operands import modify_input
 from amdjit.isa import integer_expressions as ix
 from amdjit.isa.floats import expressions as fx
 from amdjit.isa.floats.expressions import flush_denormals
+from amdjit.isa.floats.modes import modify_input
 from amdjit.isa.floats.nans import converted_nan, fused_nan, settled, with_nans
 from amdjit.isa.floats.rows import FLOATS
 from amdjit.isa.instruction import Instruction

@@ -13,11 +13,12 @@ from amdjit.emulator.instructions.operation import (
 )
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.operands import modify_input
 from amdjit.isa import integer_expressions as ix
+from amdjit.isa.analysis.mode import IEEE
 from amdjit.isa.floats import expressions as fx
 from amdjit.isa.floats.elements import single_to_brain
 from amdjit.isa.floats.extremes import EXTREMES, older
+from amdjit.isa.floats.modes import modify_input
 from amdjit.isa.floats.nans import converted_nan, fused_nan, with_nans
 from amdjit.isa.floats.scaled import BRAIN, HALF, narrow
 from amdjit.isa.instruction import InlineConstant, Instruction, Operand, Register
@@ -87,7 +88,7 @@ class PackedOp:
 
     def _value(self, frame: Frame, expression: ix.Expression, operands: list[Value]) -> Value:
         if self.unquieted is not None:
-            return frame.by_ieee(expression, self.unquieted, operands)
+            return frame.by_bit(IEEE, expression, self.unquieted, operands)
         return call_long(frame, self.single, operands) or expression(frame.builder, *operands)
 
 
