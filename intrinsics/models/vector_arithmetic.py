@@ -237,30 +237,41 @@ def reference(
     if operands and isinstance(operands[-1], str):
         *rest, target = operands
         operands = tuple(rest)
-    row, processor, opcode = _row(instruction, target)
-    codes, results = _types(opcode)
-    if len(operands) != len(codes):
-        plural = "s" * (len(codes) != 1)
-        raise TypeError(f"{instruction} has {len(codes)} operand{plural}, not {len(operands)}")
-    given = [_operand(instruction, code, each) for code, each in zip(codes, operands, strict=True)]
-    are_bits = any(is_bits for _, is_bits in given)
-    wide = np.broadcast_arrays(*(bits for bits, _ in given))
-    flat = [np.ascontiguousarray(bits).reshape(-1) for bits in wide]
-    modifiers = _modifiers(instruction, processor, opcode, neg=neg, abs=abs, omod=omod, clamp=clamp)
+    row, _, opcode = _row(instruction, target)
+    modifiers = _modifiers(instruction, opcode, neg=neg, abs=abs, omod=omod, clamp=clamp)
     mode = _mode(rounding, denormals) | fp16_ovfl << 23 | ieee << 9 | dx10_clamp << 8
+    codes, results = _types(opcode)
+    flat, shape, are_bits = _operands(instruction, codes, operands)
     found = arrays.of_arrays(
         arrays.of_bits(row.compute)
         if row.compute is not None
         else rows.row_of_floats(opcode.traits.operation, opcode.instruction_set.name),
         instructions.Instruction(0, 0, opcode, (), {}, modifiers),
-        [bits.view(arrays.dtype_of(code)) for bits, code in zip(flat, codes, strict=True)],
+        flat,
         mode,
     )
     typed = tuple(
-        _result(result, code, are_bits).reshape(wide[0].shape)
+        _result(result, code, are_bits).reshape(shape)
         for result, code in zip(found, results, strict=True)
     )
     return typed[0] if len(typed) == 1 else typed
+
+
+def _operands(
+    instruction: str, codes: Sequence[str], operands: Sequence[Any]
+) -> tuple[list[NDArray[Any]], tuple[int, ...], bool]:
+    """Return operands as lists of their types, the shape of the arrays that they are, and whether
+    bits were given."""
+    if len(operands) != len(codes):
+        plural = "s" * (len(codes) != 1)
+        raise TypeError(f"{instruction} has {len(codes)} operand{plural}, not {len(operands)}")
+    given = [_operand(instruction, code, each) for code, each in zip(codes, operands, strict=True)]
+    wide = np.broadcast_arrays(*(bits for bits, _ in given))
+    flat = [
+        np.ascontiguousarray(bits).reshape(-1).view(arrays.dtype_of(code))
+        for bits, code in zip(wide, codes, strict=True)
+    ]
+    return flat, wide[0].shape, any(is_bits for _, is_bits in given)
 
 
 # MODE's fields, for every format.
@@ -289,7 +300,6 @@ def _chosen(what: str, given: Any, choices: Mapping[Any, int]) -> int:
 
 def _modifiers(
     instruction: str,
-    processor: Target,
     opcode: Opcode,
     *,
     neg: bool | Sequence[bool],
@@ -303,7 +313,7 @@ def _modifiers(
     allowed = opcode_names.modifiers_of(opcode.mnemonic, opcode.instruction_set)
     for name, bits in given.items():
         if bits & ~allowed.get(name, 0):
-            raise ValueError(f"{instruction} of {processor.name} has no such modifier: {name}")
+            raise ValueError(f"{instruction} has no such modifier: {name}")
     return instructions.Modifiers(
         given["neg"], abs=given["abs"], omod=given["omod"], clamp=bool(given["clamp"])
     )

@@ -95,9 +95,14 @@ class ScalarOp:
             frame.registers.write_condition_code(frame.builder.compare("ne", result, zero))
 
 
-def scalar_ops(rows: Mapping[str, Expression], tests_result: bool = False) -> dict[str, ScalarOp]:
-    """Return the emitters of SALU instructions, one for each expression."""
-    return {name: ScalarOp(expression, tests_result) for name, expression in rows.items()}
+def scalar_ops(rows: Rows, tests_result: bool = False) -> dict[str, ScalarOp]:
+    """Return the emitters of SALU instructions, one for each row."""
+    return {
+        name: ScalarOp(row.expression, tests_result, row.tiny)
+        if isinstance(row, Row)
+        else ScalarOp(row, tests_result)
+        for name, row in rows.items()
+    }
 
 
 def vector_register(instruction: Instruction, role: str) -> Register:

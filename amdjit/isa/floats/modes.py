@@ -202,7 +202,7 @@ class FloatState(ABC):
         """Return a float, but zero where it is below the normal numbers before its exponent is
         limited, if the instruction then writes 0: under `omod`, or if MODE flushes results.
 
-        The rounding to a denormal may have made it the smallest normal number.
+        The rounding to a denormal has made it the smallest normal number then.
         """
         b = self.builder
         keeps: bool | Value = self.keeps_denormals or self.mode_bit(denormal_bit(value.type) + 1)
@@ -210,9 +210,17 @@ class FloatState(ABC):
             keeps = False
         if keeps is True:
             return value
-        raw = bits(b, value)
-        zero = b.and_(raw, b.const(raw, 1 << bits_of(value.type) - 1))
-        flushed = b.bitcast(b.select(is_tiny(), zero, raw), element_of(value.type))
+        raw, width = bits(b, value), bits_of(value.type)
+        smallest = b.const(raw, _EXPONENTS[width] & -_EXPONENTS[width])
+        zero = b.and_(raw, b.const(raw, 1 << width - 1))
+        flushed = b.bitcast(
+            b.rarely(
+                b.compare("eq", b.mask(raw, width - 1), smallest),
+                raw,
+                lambda: b.select(is_tiny(), zero, raw),
+            ),
+            element_of(value.type),
+        )
         return flushed if keeps is False else b.select(keeps, value, flushed)
 
     def flushed_halves(self, dwords: Value) -> Value:

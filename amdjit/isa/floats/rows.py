@@ -31,15 +31,22 @@ def _form(code: str, expression: ix.Expression) -> ix.Expression:
     return with_nans(fx.through_float(expression) if code == "f16" else expression)
 
 
-def _fused(code: str) -> ix.Expression:
-    return with_nans(fx.fma_half if code == "f16" else fx.fma, fused_nan)
+def _fused(code: str) -> Row:
+    """Results are tiny or not before their exponent is limited, but those of f64 afterwards, as
+    those of other sums and products (rocjitsu, `fp_mode.h`)."""
+    expression = with_nans(fx.fma_half if code == "f16" else fx.fma, fused_nan)
+    return Row(expression, tiny=None if code == "f64" else fx.tiny_if_fused)
+
+
+def _multiplied(code: str) -> Row:
+    return Row(_form(code, _MUL), tiny=fx.tiny_if_multiplied if code == "f32" else None)
 
 
 def _basic(code: str) -> Rows:
     form = partial(_form, code)
     return {
         f"v_add_{code}": form(_ADD),
-        f"v_mul_{code}": form(_MUL),
+        f"v_mul_{code}": _multiplied(code),
         f"v_fma_{code}": _fused(code),
         f"v_fract_{code}": form(fx.fraction(ELEMENTS[code])),
         **{f"v_{name}_{code}": form(expression) for name, expression in fx.TO_WHOLE.items()},

@@ -295,13 +295,13 @@ def test_modifiers_and_modes_do_what_they_say() -> None:
     ("name", "count", "setting", "words"),
     [
         ("v_cvt_f32_i32", 1, {"neg": True}, None),
-        ("v_cvt_f32_i32", 1, {"neg": [True]}, "v_cvt_f32_i32 of gfx1201 has no such modifier: neg"),
+        ("v_cvt_f32_i32", 1, {"neg": [True]}, "v_cvt_f32_i32 has no such modifier: neg"),
         ("v_cubeid_f32", 3, {"abs": [1, 0]}, "abs has 2 values for 3 operands"),
         (
             "v_sat_pk_u8_i16",
             1,
             {"omod": 2},
-            "v_sat_pk_u8_i16 of gfx1201 has no such modifier: omod",
+            "has no such modifier: omod",
         ),
         ("v_add_f32", 2, {"omod": 3}, "omod is 1, 2, 4 or 0.5, not 3"),
         ("v_add_f32", 2, {"rounding": "even"}, "rounding is 'nearest', 'up', 'down' or 'zero'"),
