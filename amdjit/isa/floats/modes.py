@@ -21,7 +21,14 @@ from amdjit.isa.integer_expressions import Expression
 from amdjit.isa.integer_rows import Row
 from amdjit.isa.traits import FloatMode, Unit
 
-__all__ = ["FloatState", "denormal_bit", "llvm_mode", "modify_input", "rounding_shift"]
+__all__ = [
+    "FloatState",
+    "denormal_bit",
+    "is_infinite",
+    "llvm_mode",
+    "modify_input",
+    "rounding_shift",
+]
 
 Evaluate = Callable[[Expression, list[Value]], Value]
 # LLVM's numbers of the ISA's modes: nearest, up, down, to zero.
@@ -140,7 +147,7 @@ class FloatState(ABC):
         if self.clamps_overflow is False or element_of(value.type) != "half":
             return value
         b = self.builder
-        allowed = [_is_infinite(b, source) for source in sources if is_float(source.type)]
+        allowed = [is_infinite(b, source) for source in sources if is_float(source.type)]
         if instruction.traits.is_quotient:
             # If the estimate is infinite, the quotient has overflowed.
             allowed = allowed[1:]
@@ -155,7 +162,7 @@ class FloatState(ABC):
         if clamps is False or element_of(value.type) != "half":
             return value
         b = self.builder
-        infinite = _is_infinite(b, value)
+        infinite = is_infinite(b, value)
         for condition in allowed:
             infinite = b.and_(infinite, b.not_(condition))
         raw = bits(b, value)
@@ -193,7 +200,7 @@ class FloatState(ABC):
             is_approximate = instruction.traits.unit is Unit.TRANSCENDENTAL
             self.round_as(None if is_approximate else denormal_bit(value.type) - 4)
             scaled = _scaled(self.builder, value, modifiers.omod)
-            value = self._limited(scaled, [_is_infinite(self.builder, value)])
+            value = self._limited(scaled, [is_infinite(self.builder, value)])
         return self.clamped_unit(value, instruction) if modifiers.clamp else value
 
     def without_tiny(
@@ -293,7 +300,8 @@ def _scaled(b: Arithmetic, value: Value, omod: int) -> Value:
     )
 
 
-def _is_infinite(b: Arithmetic, value: Value) -> Value:
+def is_infinite(b: Arithmetic, value: Value) -> Value:
+    """Return where a float is infinite."""
     raw, width = bits(b, value), bits_of(value.type)
     return b.compare("eq", b.mask(raw, width - 1), b.const(raw, _EXPONENTS[width]))
 
