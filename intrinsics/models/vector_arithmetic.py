@@ -117,7 +117,7 @@ def _rows() -> Iterator[tuple[str, Row]]:
         is_captured = known.open != _ELSEWHERE.open
         row = Row({"gfx1201": known}, _ELSEWHERE) if is_captured else Row({}, known)
         for name in names.split():
-            is_byte = "fp8" in name or "bf8" in name
+            is_byte = ("fp8" in name or "bf8" in name) and "scale" not in name
             yield name, replace(row, captured=row.captured | {"gfx942": _FNUZ}) if is_byte else row
 
 
@@ -159,6 +159,15 @@ _EXACT: tuple[tuple[Known, str], ...] = (
             "minimummaximum maximumminimum",
         )
         + "v_med3_num_f32",
+    ),
+    (
+        Known("rule", "the ISA document of CDNA 4, AMD's reference on hosts", _ELSEWHERE.open),
+        "v_cvt_scalef32_f32_fp8 v_cvt_scalef32_f32_bf8 v_cvt_scalef32_sr_fp8_f32 "
+        "v_cvt_scalef32_sr_bf8_f32 "
+        + "".join(
+            f"v_cvt_scalef32_pk_f32_{kind} v_cvt_scalef32_pk_{kind}_f32 "
+            for kind in ("fp8", "bf8", "fp4")
+        ),
     ),
     (
         replace(_ELSEWHERE, source="the rule of `v_ldexp_f16`"),
@@ -229,10 +238,10 @@ def reference(
     signalling NaNs quiet in minima and maxima, and like kept denormals it leaves `omod` without
     effect there; with `dx10_clamp` a clamped NaN is 0.
 
-    Of instructions that write a byte, the result is that byte. `v_div_scale` and `v_cvt_pk_f32_fp8`
-    have two results. `certainty(instruction, target)` says how well this is known to be a GPU's
-    result. Raises ValueError like `certainty`, and for modifiers that the instruction lacks;
-    TypeError for complex numbers and for a wrong number of operands.
+    Of instructions that write a byte, the result is that byte. `v_div_scale` and conversions to two
+    f32, such as `v_cvt_pk_f32_fp8`, have two results. `certainty(instruction, target)` says how
+    well this is known to be a GPU's result. Raises ValueError like `certainty`, and for modifiers
+    that the instruction lacks; TypeError for complex numbers and for a wrong number of operands.
     """
     if operands and isinstance(operands[-1], str):
         *rest, target = operands

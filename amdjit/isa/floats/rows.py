@@ -21,6 +21,7 @@ from amdjit.isa.floats.division import FORMATS, SCALES, fix_up, multiply_add, sc
 from amdjit.isa.floats.extremes import EXTREMES, median, median_of, older
 from amdjit.isa.floats.graphics import GRAPHICS
 from amdjit.isa.floats.nans import fused_nan, with_nans
+from amdjit.isa.floats.scaled import SCALED_CONVERSIONS
 from amdjit.isa.integer_rows import VECTOR_ROWS, Pair, Row, Rows, in_range, rows
 
 _ADD, _SUB, _MUL = ix.binary("fadd"), ix.binary("fsub"), ix.binary("fmul")
@@ -173,6 +174,7 @@ _ROWS: Mapping[str, Row | Pair] = {
     **FLOATS,
     **DIVISION_SCALES,
     **BYTE_PAIRS,
+    **SCALED_CONVERSIONS,
 }
 
 
