@@ -221,6 +221,24 @@ def test_products_are_tiny_before_their_exponent_is_limited(
     assert (differences > 0) == (is_early and (scales or denormals == 1) and mode != ZERO)
 
 
+@pytest.mark.parametrize("denormals", [3, 1])
+def test_pairs_rounded_towards_zero_are_flushed_as_the_mode_says(denormals: int) -> None:
+    row = edges(F32, F16)
+    row = row[[F32.size(int(bits)) < F32.infinity for bits in row]].astype(np.uint32)
+    found = run("v_cvt_pk_rtz_f16_f32_e64", row[None], "v1, 1.0", (UP, denormals, 1), scales=False)
+    for bits, got in zip(row.tolist(), found[0].tolist(), strict=True):
+        size = min(_cut(abs(F32.value(bits))), F16.infinity - 1)
+        if denormals == 1 and size < 1 << F16.mantissa:
+            size = 0
+        assert got == 0x3C000000 | (bits & F32.sign) >> 16 | size, hex(bits)
+
+
+def _cut(value: Fraction) -> int:
+    """The bits of a half towards zero, as if it had any exponent above."""
+    number = rounded(F16, value, ZERO, 1 - F16.bias)
+    return F16.infinity if number >= Fraction(2) ** (F16.bias + 1) else F16.rounded(number)
+
+
 @pytest.mark.parametrize("mode", range(4))
 def test_bytes_are_rounded_as_the_mode_says(mode: int) -> None:
     values = [0.0, 0.49, 0.5, 0.51, 1.5, 2.5, 254.5, 254.51, 255.0, 255.5, 256.0, 1e9, -0.5, -3.0]

@@ -200,6 +200,23 @@ def test_a_reference_has_modifiers_and_modes_as_the_emulator(name: str) -> None:
         _compare(found, arithmetic.reference(name, *given, **setting), wide, str(setting))
 
 
+@needs_tools
+@pytest.mark.parametrize("name", ["v_s_exp_f16", "v_s_rcp_f32", "v_s_rsq_f16", "v_s_log_f32"])
+def test_a_reference_of_a_scalar_form_has_modifiers_and_modes_as_the_emulator(name: str) -> None:
+    numbers = _samples(name[-3:], 1)[0, 2:11]
+    given = _operand(name[-3:], numbers[None])
+    for setting in _settings(name, GFX12, 6):
+        lines = _set_mode(setting, "HW_REG_WAVE_MODE")
+        for place, number in enumerate(numbers.tolist()):
+            (text,) = _signed([f"s{30 + place}"], setting)
+            lines.append(f"s_mov_b32 s{30 + place}, {number:#x}")
+            lines.append(f"{name} s{50 + place}, {text}{_result_modifiers(setting)}")
+        results = [f"s{50 + place}" for place in range(len(numbers))]
+        found = run_registers("\n".join(lines), np.zeros((1, 32), np.uint32), [], results)
+        expected = bits32(arithmetic.reference(name, given, **setting))
+        np.testing.assert_array_equal(found[:, 0], expected, str(setting))
+
+
 _OF_GFX11 = (
     "v_add_f32", "v_mul_f16", "v_fma_f32", "v_rcp_f32", "v_exp_f16", "v_sin_f32", "v_sqrt_f16",
     "v_min_f32", "v_max3_f16", "v_med3_f32", "v_ldexp_f16", "v_cvt_f16_f32", "v_cvt_f32_f16",
