@@ -118,7 +118,7 @@ def _rows() -> Iterator[tuple[str, Row]]:
         row = Row({"gfx1201": known}, _ELSEWHERE) if is_captured else Row({}, known)
         for name in names.split():
             is_byte = ("fp8" in name or "bf8" in name) and "scale" not in name
-            yield name, replace(row, captured=row.captured | {"gfx942": _FNUZ}) if is_byte else row
+            yield name, replace(row, captured={**row.captured, "gfx942": _FNUZ}) if is_byte else row
 
 
 def _each(kinds: str, names: str) -> str:
