@@ -188,7 +188,13 @@ def test_sums_that_overflow_are_the_largest_number_if_the_mode_says_so(
         if not addend:
             overflows &= (given[2] & 0x7FFFFFFF) != 0x7F800000
         assert 20 < overflows.sum() < overflows.size - 20
-        np.testing.assert_array_equal(found, np.where(overflows, plain - 1, plain))
+        expected = np.where(overflows, plain - 1, plain)
+        np.testing.assert_array_equal(found, expected)
+        # Where the mode is known only at run time.
+        for bit, result in ((0, plain), (1, expected)):
+            mode = f"  s_mov_b32 s20, {bit}\n  s_setreg_b32 hwreg(HW_REG_MODE, 23, 1), s20\n"
+            found = run_on_gfx950(mode + body, np.concatenate(given), places, first=_A)
+            np.testing.assert_array_equal(found, result)
 
 
 def test_overflow_of_factors_that_may_be_infinite_is_refused() -> None:
