@@ -22,8 +22,9 @@ from amdjit.late import late
 from amdjit.target import DEFAULT_TARGET, Target, read_target
 
 if TYPE_CHECKING:
-    from amdjit.isa import approximations, instruction_set, opcode_names
+    from amdjit.isa import approximations, instruction_set
     from amdjit.isa import instruction as instructions
+    from amdjit.isa import rows as opcode_rows
     from amdjit.isa.floats import arrays, rows
     from amdjit.isa.instruction import Modifiers, Opcode
     from amdjit.isa.instruction_set import InstructionSet
@@ -31,7 +32,7 @@ else:
     instructions = late("amdjit.isa.instruction")
     approximations = late("amdjit.isa.approximations")
     instruction_set = late("amdjit.isa.instruction_set")
-    opcode_names = late("amdjit.isa.opcode_names")
+    opcode_rows = late("amdjit.isa.rows")
     arrays, rows = late("amdjit.isa.floats.arrays"), late("amdjit.isa.floats.rows")
 
 __all__ = ["ROWS", "certainty", "known", "known_rows", "reference"]
@@ -319,7 +320,7 @@ def _modifiers(
     """Return an instruction's modifiers. ValueError if it lacks one of them."""
     signs = {"neg": _sign_bits("neg", neg, opcode), "abs": _sign_bits("abs", abs, opcode)}
     given = {**signs, "omod": _chosen("omod", omod, _FACTORS), "clamp": int(clamp)}
-    allowed = opcode_names.modifiers_of(opcode.mnemonic, opcode.instruction_set)
+    allowed = opcode_rows.modifiers_of(opcode.mnemonic, opcode.instruction_set)
     for name, bits in given.items():
         if bits & ~allowed.get(name, 0):
             raise ValueError(f"{instruction} has no such modifier: {name}")
@@ -406,7 +407,7 @@ def _opcode(mnemonic: str, processor: Target) -> Opcode | None:
     if sets is None or (row is not None and processor.isa < row.since):
         return None
     try:
-        opcode = opcode_names.opcode_named(mnemonic.replace("v_tanh", "v_exp"), sets)
+        opcode = opcode_rows.opcode_named(mnemonic.replace("v_tanh", "v_exp"), sets)
     except KeyError:
         return None
     if row is None or row.compute is None:
@@ -421,5 +422,5 @@ def _opcode(mnemonic: str, processor: Target) -> Opcode | None:
 def _names(processor: Target) -> list[str]:
     """Return the instructions of a processor that have a reference."""
     sets = _instruction_set(processor)
-    names = {*ROWS, *(() if sets is None else opcode_names.mnemonics(sets))}
+    names = {*ROWS, *(() if sets is None else opcode_rows.mnemonics(sets))}
     return [name for name in sorted(names) if _opcode(name, processor) is not None]

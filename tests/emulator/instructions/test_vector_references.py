@@ -20,7 +20,7 @@ from amdjit.intrinsics.models.vector_arithmetic import ROWS, known, known_rows
 from amdjit.isa.floats.scaled import SCALED_CONVERSIONS
 from amdjit.isa.instruction import OperandSpec
 from amdjit.isa.instruction_set import GFX11, GFX12, InstructionSet, instruction_set_of
-from amdjit.isa.opcode_names import modifiers_of, opcode_named
+from amdjit.isa.rows import modifiers_of, opcode_named
 from tests.emulator.gfx9_instruction import run_gfx9
 from tests.emulator.instructions.test_approximate_instructions import byte_hash, word_hash
 from tests.emulator.instructions.test_emulator_gfx11 import run as run_gfx11
