@@ -163,6 +163,10 @@ class Arithmetic(ABC):
         """
         return self.bitcast(correct(), element_of(result.type))
 
+    def rarely(self, condition: Value, value: Value, other: Callable[[], Value]) -> Value:
+        """Choose the other value where a condition holds, which is seldom."""
+        return self.select(condition, other(), value)
+
     def add(self, left: Value, right: Value) -> Value:
         """Add integers."""
         if right.text == "0":

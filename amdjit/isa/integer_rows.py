@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from amdjit.isa import integer_expressions as ix
 from amdjit.isa.arithmetic import Arithmetic, Value, bits_of
+from amdjit.isa.instruction import Modifiers
 from amdjit.isa.integer_expressions import Expression
 
 __all__ = [
@@ -42,9 +43,11 @@ class Row:
 
     clamped: its expression under `clamp`; without it, a float is that of the plain one clamped to
     [0, 1]. scaled: the expression under `omod`, if it rounds differently. unquieted: the expression
-    while MODE's IEEE bit is 0, if that makes a difference. tiny: where a result is below the normal
-    numbers before its exponent is limited, if it may be rounded up to the smallest of them. is_raw:
-    whether operands keep their denormals in every mode.
+    while MODE's IEEE bit is 0, if that makes a difference. limited: the expression while its
+    FP16_OVFL is 1, if that makes one; halves are limited after their expression. tiny: where a
+    result is below the normal numbers before its exponent is limited, if it may be rounded up to
+    the smallest of them. is_raw: whether operands keep their denormals in every mode. packs_halves:
+    whether the result is two halves, whose denormals MODE may flush.
     """
 
     expression: Expression
@@ -53,6 +56,16 @@ class Row:
     unquieted: Expression | None = None
     tiny: Expression | None = None
     is_raw: bool = False
+    limited: Expression | None = None
+    packs_halves: bool = False
+
+    def choose(self, modifiers: Modifiers) -> Expression:
+        """Return the expression for an instruction's modifiers."""
+        if modifiers.omod and self.scaled is not None:
+            return self.scaled
+        if modifiers.clamp and self.clamped is not None:
+            return self.clamped
+        return self.expression
 
 
 @dataclass(frozen=True, slots=True)

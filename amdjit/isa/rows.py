@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from amdjit.isa.formats import Field, Format, format_named
@@ -255,6 +255,18 @@ def opcode_named(mnemonic: str, *sets: InstructionSet) -> Opcode:
     row = row_of(encoding, code, instruction_set=found)
     assert row is not None
     return row.opcode
+
+
+def modifiers_of(mnemonic: str, sets: InstructionSet) -> Mapping[str, int]:
+    """Return the modifiers that an instruction has in its long encoding, as bits by name."""
+    code = _long_encodings(sets).get(mnemonic)
+    row = None if code is None else row_of("VOP3", code, instruction_set=sets)
+    return {} if row is None else row.flags
+
+
+@cache
+def _long_encodings(sets: InstructionSet) -> dict[str, int]:
+    return {mnemonic: code for code, (mnemonic, _, _) in sets.rows["VOP3"].items()}
 
 
 def mnemonics(sets: InstructionSet) -> Iterable[str]:

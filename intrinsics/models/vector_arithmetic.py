@@ -1,18 +1,18 @@
 """What instructions of the vector unit return, and how well that is known: one row for each.
 
 The approximate instructions follow the rules of `isa.approximations`, the others the expressions of
-`isa.floats`; the emulator follows both. A reference is for rounding to nearest and without
-modifiers: subnormal numbers are numbers, and NaNs become quiet.
+`isa.floats`, and modifiers and MODE what `isa.floats.modes` makes of them; the emulator follows all
+three.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,13 @@ from amdjit.target import DEFAULT_TARGET, Target, read_target
 
 if TYPE_CHECKING:
     from amdjit.isa import approximations, instruction_set
+    from amdjit.isa import instruction as instructions
     from amdjit.isa import rows as opcode_rows
     from amdjit.isa.floats import arrays, rows
-    from amdjit.isa.instruction import Opcode
+    from amdjit.isa.instruction import Modifiers, Opcode
     from amdjit.isa.instruction_set import InstructionSet
 else:
+    instructions = late("amdjit.isa.instruction")
     approximations = late("amdjit.isa.approximations")
     instruction_set = late("amdjit.isa.instruction_set")
     opcode_rows = late("amdjit.isa.rows")
@@ -35,13 +37,16 @@ else:
 
 __all__ = ["ROWS", "certainty", "known", "known_rows", "reference"]
 
+Rounding = Literal["nearest", "up", "down", "zero"]
+Denormals = Literal["preserve", "flush", "flush operands", "flush results"]
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """An instruction of which something is known."""
 
     captured: Mapping[str, Known]
-    """What is known, by the processor whose results are published."""
+    """What is known, by processor: those whose results are published, or that compute otherwise."""
     otherwise: Known
     """What is known of other processors."""
     kind: str = ""
@@ -65,6 +70,7 @@ _TANH = Known("model", "rounded to nearest", "bits; subnormal numbers")
 
 _ACCORDING = Known("rule", f"{_ROCJITSU} rules, for which it was measured", "published results")
 _DOCUMENTED = Known("rule", "the ISA document", "results of a GPU")
+_FNUZ = Known("rule", "the ISA document of CDNA 3: formats FNUZ", "results of a GPU; which NaN")
 _DOUBLES = Known("model", "rounded to nearest, of `v_rsq_f64` the root, too", "bits")
 
 
@@ -80,11 +86,6 @@ def _half(name: str, bits: NDArray[np.uint16]) -> NDArray[np.uint16]:
         return approximations.of_bits(rule, wide).astype(np.uint16)
     with np.errstate(all="ignore"):
         return _single(name, wide).view(np.float32).astype(np.float16).view(np.uint16)
-
-
-def _double(name: str, bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    (found,) = arrays.of_arrays(rows.expression_of(name), ["f64"], [bits.view(np.float64)])
-    return found.view(np.uint64)
 
 
 def _tangent(bits: NDArray[Any]) -> NDArray[Any]:
@@ -111,13 +112,14 @@ def _rows() -> Iterator[tuple[str, Row]]:
     for kind in ("f32", "f16"):
         yield f"v_tanh_{kind}", Row({}, _TANH, kind, _tangent, since=(12, 5, 0))
     for name in ("rcp", "rsq", "sqrt"):
-        compute = partial(_double, f"v_{name}_f64")
-        yield f"v_{name}_f64", Row({}, _DOUBLES, "f64", compute)
+        yield f"v_{name}_f64", Row({}, _DOUBLES)
     for known, names in _EXACT:
         # What nobody captured is not better known of gfx1201 than of others.
         is_captured = known.open != _ELSEWHERE.open
         row = Row({"gfx1201": known}, _ELSEWHERE) if is_captured else Row({}, known)
-        yield from ((name, row) for name in names.split())
+        for name in names.split():
+            is_byte = ("fp8" in name or "bf8" in name) and "scale" not in name
+            yield name, replace(row, captured={**row.captured, "gfx942": _FNUZ}) if is_byte else row
 
 
 def _each(kinds: str, names: str) -> str:
@@ -147,16 +149,26 @@ _EXACT: tuple[tuple[Known, str], ...] = (
         "v_cvt_f32_f64 v_cvt_f64_f32 v_cvt_f64_i32 v_cvt_f64_u32 v_cvt_i32_f64 v_cvt_u32_f64 "
         "v_cvt_pk_rtz_f16_f32 v_cvt_pk_i16_f32 v_cvt_pk_u16_f32 v_cvt_pk_u8_f32 "
         "v_cvt_norm_i16_f16 v_cvt_norm_u16_f16 v_cvt_pk_norm_i16_f16 v_cvt_pk_norm_u16_f16 "
-        "v_cvt_pk_norm_i16_f32 v_cvt_pk_norm_u16_f32 v_cvt_f32_fp8 v_cvt_f32_bf8 v_fract_f64 "
+        "v_cvt_pk_norm_i16_f32 v_cvt_pk_norm_u16_f32 v_cvt_f32_fp8 v_cvt_f32_bf8 "
+        "v_cvt_pk_f32_fp8 v_cvt_pk_f32_bf8 v_fract_f64 "
         "v_frexp_mant_f64 v_frexp_exp_i16_f16 v_frexp_exp_i32_f32 v_frexp_exp_i32_f64 "
         "v_ldexp_f16 v_fma_f64 "
         + _each("f16 f32 f64", "add mul min_num max_num minimum maximum")
         + _each(
             "f16 f32",
-            "sub fma min3_num max3_num minimum3 maximum3 minmax_num maxmin_num minimummaximum "
-            "maximumminimum",
+            "sub subrev fma min3_num max3_num minimum3 maximum3 minmax_num maxmin_num "
+            "minimummaximum maximumminimum",
         )
         + "v_med3_num_f32",
+    ),
+    (
+        Known("rule", "the ISA document of CDNA 4, AMD's reference on hosts", _ELSEWHERE.open),
+        "v_cvt_scalef32_f32_fp8 v_cvt_scalef32_f32_bf8 v_cvt_scalef32_sr_fp8_f32 "
+        "v_cvt_scalef32_sr_bf8_f32 "
+        + "".join(
+            f"v_cvt_scalef32_pk_f32_{kind} v_cvt_scalef32_pk_{kind}_f32 "
+            for kind in ("fp8", "bf8", "fp4")
+        ),
     ),
     (
         replace(_ELSEWHERE, source="the rule of `v_ldexp_f16`"),
@@ -164,17 +176,11 @@ _EXACT: tuple[tuple[Known, str], ...] = (
     ),
     (
         _DOCUMENTED,
-        "v_cvt_off_f32_i4 v_cvt_pk_i16_i32 v_cvt_pk_u16_u32 v_trunc_f64 v_ceil_f64 v_rndne_f64 "
-        "v_floor_f64 v_min_f64 v_max_f64 "
+        "v_cvt_off_f32_i4 v_cvt_pk_i16_i32 v_cvt_pk_u16_u32 v_cvt_f32_ubyte0 v_cvt_f32_ubyte1 "
+        "v_cvt_f32_ubyte2 v_cvt_f32_ubyte3 v_cvt_f32_bf16 v_mul_dx9_zero_f32 v_fma_dx9_zero_f32 "
+        "v_trunc_f64 v_ceil_f64 v_rndne_f64 v_floor_f64 v_min_f64 v_max_f64 "
         + _each("f16 f32", "min max min3 max3 med3 minmax maxmin"),
     ),
-)
-
-# Conversions of 8 bits, which are of other formats on gfx942.
-_EIGHTHS = frozenset(
-    f"v_cvt_{form}"
-    for kind in ("fp8", "bf8")
-    for form in (f"f32_{kind}", f"pk_{kind}_f32", f"sr_{kind}_f32")
 )
 
 ROWS: Mapping[str, Row] = MappingProxyType(dict(_rows()))
@@ -203,7 +209,18 @@ def known_rows(target: str) -> Mapping[str, Known]:
 
 
 def reference(
-    instruction: str, *operands: Any, target: str | None = None
+    instruction: str,
+    *operands: Any,
+    target: str | None = None,
+    neg: bool | Sequence[bool] = False,
+    abs: bool | Sequence[bool] = False,
+    omod: float = 1,
+    clamp: bool = False,
+    rounding: Rounding = "nearest",
+    denormals: Denormals = "preserve",
+    fp16_ovfl: bool = False,
+    ieee: bool = True,
+    dx10_clamp: bool = True,
 ) -> NDArray[Any] | tuple[NDArray[Any], ...]:
     """Return what an instruction returns for each element of its operands.
 
@@ -212,44 +229,123 @@ def reference(
     floats may be given as bits, unsigned integers of its width; the result is bits, too, then.
     target: the processor, which may also be the last operand.
 
-    MODE is taken to round to nearest and to keep subnormal numbers; NaNs become quiet. Of
-    instructions that write a byte, the result is that byte. `v_div_scale` has two results.
-    `certainty(instruction, target)` says how well this is known to be a GPU's result. Raises
-    ValueError like `certainty`, and TypeError for complex numbers and for a wrong number of
-    operands.
+    The modifiers: `neg` changes the signs of operands and `abs` clears them, before; one value for
+    all operands, or a sequence of one for each. omod: the factor of the result: 2, 4 or 0.5. clamp:
+    as the instruction has it, floats to [0, 1].
+
+    MODE: `rounding` is "nearest", "up", "down" or "zero". denormals: "preserve", "flush", "flush
+    operands" or "flush results". fp16_ovfl: halves and 8-bit floats that overflow become their
+    largest numbers. ieee and dx10_clamp count where MODE has these bits, before gfx12: `ieee` makes
+    signalling NaNs quiet in minima and maxima, and like kept denormals it leaves `omod` without
+    effect there; with `dx10_clamp` a clamped NaN is 0.
+
+    Of instructions that write a byte, the result is that byte. `v_div_scale` and conversions to two
+    f32, such as `v_cvt_pk_f32_fp8`, have two results. `certainty(instruction, target)` says how
+    well this is known to be a GPU's result. Raises ValueError like `certainty`, and for modifiers
+    that the instruction lacks; TypeError for complex numbers and for a wrong number of operands.
     """
     if operands and isinstance(operands[-1], str):
         *rest, target = operands
         operands = tuple(rest)
     row, _, opcode = _row(instruction, target)
-    codes, results = _types(row, opcode)
-    if len(operands) != len(codes):
-        plural = "s" * (len(codes) != 1)
-        raise TypeError(f"{instruction} has {len(codes)} operand{plural}, not {len(operands)}")
-    given = [_operand(instruction, code, each) for code, each in zip(codes, operands, strict=True)]
-    are_bits = any(is_bits for _, is_bits in given)
-    wide = np.broadcast_arrays(*(bits for bits, _ in given))
-    flat = [np.ascontiguousarray(bits).reshape(-1) for bits in wide]
-    if opcode is None:
-        assert row.compute is not None
-        found: tuple[NDArray[Any], ...] = (row.compute(flat[0]),)
-    else:
-        floats = [bits.view(arrays.dtype_of(code)) for bits, code in zip(flat, codes, strict=True)]
-        found = arrays.of_arrays(rows.expression_of(opcode.traits.operation), codes, floats)
+    modifiers = _modifiers(instruction, opcode, neg=neg, abs=abs, omod=omod, clamp=clamp)
+    mode = _mode(rounding, denormals) | fp16_ovfl << 23 | ieee << 9 | dx10_clamp << 8
+    codes, results = _types(opcode)
+    flat, shape, are_bits = _operands(instruction, codes, operands)
+    found = arrays.of_arrays(
+        arrays.of_bits(row.compute)
+        if row.compute is not None
+        else rows.row_of_floats(opcode.traits.operation, opcode.instruction_set.name),
+        instructions.Instruction(0, 0, opcode, (), {}, modifiers),
+        flat,
+        mode,
+    )
     typed = tuple(
-        _result(result, code, are_bits).reshape(wide[0].shape)
+        _result(result, code, are_bits).reshape(shape)
         for result, code in zip(found, results, strict=True)
     )
     return typed[0] if len(typed) == 1 else typed
 
 
-def _types(row: Row, opcode: Opcode | None) -> tuple[list[str], list[str]]:
+def _operands(
+    instruction: str, codes: Sequence[str], operands: Sequence[Any]
+) -> tuple[list[NDArray[Any]], tuple[int, ...], bool]:
+    """Return operands as lists of their types, the shape of the arrays that they are, and whether
+    bits were given."""
+    if len(operands) != len(codes):
+        plural = "s" * (len(codes) != 1)
+        raise TypeError(f"{instruction} has {len(codes)} operand{plural}, not {len(operands)}")
+    given = [_operand(instruction, code, each) for code, each in zip(codes, operands, strict=True)]
+    wide = np.broadcast_arrays(*(bits for bits, _ in given))
+    flat = [
+        np.ascontiguousarray(bits).reshape(-1).view(arrays.dtype_of(code))
+        for bits, code in zip(wide, codes, strict=True)
+    ]
+    return flat, wide[0].shape, any(is_bits for _, is_bits in given)
+
+
+# MODE's fields, for every format.
+_ROUNDINGS: Mapping[Rounding, int] = {"nearest": 0, "up": 1, "down": 2, "zero": 3}
+_DENORMALS: Mapping[Denormals, int] = {
+    "flush": 0,
+    "flush results": 1,
+    "flush operands": 2,
+    "preserve": 3,
+}
+_FACTORS = {1: 0, 2: 1, 4: 2, 0.5: 3}
+
+
+def _mode(rounding: Rounding, denormals: Denormals) -> int:
+    return _chosen("rounding", rounding, _ROUNDINGS) * 0b0101 | (
+        _chosen("denormals", denormals, _DENORMALS) * 0b0101_0000
+    )
+
+
+def _chosen(what: str, given: Any, choices: Mapping[Any, int]) -> int:
+    if given not in choices:
+        *first, last = map(repr, choices)
+        raise ValueError(f"{what} is {', '.join(first)} or {last}, not {given!r}")
+    return choices[given]
+
+
+def _modifiers(
+    instruction: str,
+    opcode: Opcode,
+    *,
+    neg: bool | Sequence[bool],
+    abs: bool | Sequence[bool],
+    omod: float,
+    clamp: bool,
+) -> Modifiers:
+    """Return an instruction's modifiers. ValueError if it lacks one of them."""
+    signs = {"neg": _sign_bits("neg", neg, opcode), "abs": _sign_bits("abs", abs, opcode)}
+    given = {**signs, "omod": _chosen("omod", omod, _FACTORS), "clamp": int(clamp)}
+    allowed = opcode_rows.modifiers_of(opcode.mnemonic, opcode.instruction_set)
+    for name, bits in given.items():
+        if bits & ~allowed.get(name, 0):
+            raise ValueError(f"{instruction} has no such modifier: {name}")
+    return instructions.Modifiers(
+        given["neg"], abs=given["abs"], omod=given["omod"], clamp=bool(given["clamp"])
+    )
+
+
+def _sign_bits(what: str, given: bool | Sequence[bool], opcode: Opcode) -> int:
+    """Return a modifier of operands as bits, one for each. Of all operands, those are meant that
+    can have it."""
+    places = arrays.read_places(opcode)
+    floats = [opcode.operands[place].type[0] == "f" for place in places]
+    each = floats if given is True else [False] * len(floats) if given is False else given
+    if len(each) != len(places):
+        raise ValueError(f"{what} has {len(each)} values for {len(places)} operands")
+    return sum(1 << number for number, is_set in enumerate(each) if is_set)
+
+
+def _types(opcode: Opcode) -> tuple[list[str], list[str]]:
     """Return the types of an instruction's operands and results."""
-    if opcode is None:
-        return [row.kind], [row.kind]
     specs = opcode.operands
-    results = [specs[0].type] + ["mask" for spec in specs[1:] if not spec.read]
-    return [spec.type for spec in specs[1:] if spec.read], results
+    first = ["f32", "f32"] if specs[0].type == "v2f32" else [specs[0].type]
+    results = first + ["mask" for spec in specs[1:] if not spec.read]
+    return [specs[place].type for place in arrays.read_places(opcode)], results
 
 
 def _natural(code: str) -> np.dtype[Any]:
@@ -278,16 +374,17 @@ def _result(found: NDArray[Any], code: str, are_bits: bool) -> NDArray[Any]:
     if code == "mask":
         return found
     bits = np.dtype(f"u{natural.itemsize}")
-    return np.ascontiguousarray(found).view(bits).view(bits if are_bits else natural)
+    # Halves of registers may count as whole ones.
+    raw = np.ascontiguousarray(found).view(f"u{found.itemsize}").astype(bits)
+    return raw.view(bits if are_bits else natural)
 
 
-def _row(instruction: str, target: str | None) -> tuple[Row, Target, Opcode | None]:
-    """Return the row of an instruction, the processor, and the opcode of an exact instruction."""
+def _row(instruction: str, target: str | None) -> tuple[Row, Target, Opcode]:
+    """Return the row of an instruction, the processor, and the opcode."""
     processor = read_target(target or DEFAULT_TARGET)
-    row = ROWS.get(instruction)
-    if row is not None and row.compute is not None and processor.isa >= row.since:
-        return row, processor, None
-    opcode = _opcode(instruction, processor)
+    row, opcode = ROWS.get(instruction), _opcode(instruction, processor)
+    if row is not None and row.compute is not None and opcode is not None:
+        return row, processor, opcode
     if opcode is not None:
         return ROWS[opcode.traits.operation], processor, opcode
     near = get_close_matches(instruction.lower(), _names(processor), 3)
@@ -304,24 +401,26 @@ def _instruction_set(processor: Target) -> InstructionSet | None:
 
 
 def _opcode(mnemonic: str, processor: Target) -> Opcode | None:
-    sets = _instruction_set(processor)
-    if sets is None or (mnemonic in _EIGHTHS and processor.isa[:2] == (9, 4)):
+    """Return the opcode of an instruction that has a reference. That of `v_tanh`, which is not
+    decoded, is another approximate instruction's."""
+    sets, row = _instruction_set(processor), ROWS.get(mnemonic)
+    if sets is None or (row is not None and processor.isa < row.since):
         return None
     try:
-        opcode = opcode_rows.opcode_named(mnemonic, sets)
+        opcode = opcode_rows.opcode_named(mnemonic.replace("v_tanh", "v_exp"), sets)
     except KeyError:
         return None
-    row = ROWS.get(opcode.traits.operation)
-    # Halves of two instructions at once are those instructions.
-    is_other = row is None or row.compute is not None or opcode.encoding.startswith("VOPD")
-    return None if is_other else opcode
+    if row is None or row.compute is None:
+        row = ROWS.get(opcode.traits.operation)
+        # Other names of approximate instructions are other instructions. Halves of two instructions
+        # at once are those instructions.
+        if row is None or row.compute is not None or opcode.encoding.startswith("VOPD"):
+            return None
+    return opcode
 
 
 def _names(processor: Target) -> list[str]:
     """Return the instructions of a processor that have a reference."""
     sets = _instruction_set(processor)
-    approximate = [
-        name for name, row in ROWS.items() if row.compute is not None and processor.isa >= row.since
-    ]
-    others = () if sets is None else opcode_rows.mnemonics(sets)
-    return approximate + [name for name in others if _opcode(name, processor) is not None]
+    names = {*ROWS, *(() if sets is None else opcode_rows.mnemonics(sets))}
+    return [name for name in sorted(names) if _opcode(name, processor) is not None]

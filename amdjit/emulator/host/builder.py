@@ -117,6 +117,16 @@ class Builder(Blocks, Arithmetic):
         joined = self.phi(raw.type, (raw, before), (corrected, found))
         return self.bitcast(joined, element_of(result.type))
 
+    def rarely(self, condition: Value, value: Value, other: Callable[[], Value]) -> Value:
+        """Branch if the condition holds in some lane. value: no float."""
+        if lanes_of(value.type) is None:
+            return super().rarely(condition, value, other)
+        before, word = self.current, self.cast("bitcast", condition, f"i{lanes_of(value.type)}")
+        with self.if_(self.compare("ne", word, self.const(word, 0)), RARELY, "rare"):
+            chosen = super().rarely(condition, value, other)
+            found = self.current
+        return self.phi(value.type, (value, before), (chosen, found))
+
     def any_nan(self, results: Sequence[Value], active: Value | None = None) -> Value:
         """Return whether any lane of any of the floats is a NaN; `active`: the lanes that count,
         None for all.

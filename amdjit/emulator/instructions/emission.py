@@ -16,8 +16,8 @@ from amdjit.emulator.instructions.vector.dual_issue import emit_dual
 from amdjit.emulator.instructions.vector.indexed_moves import emit_indexed
 from amdjit.emulator.wave.errors import NOT_THERE, Untranslatable
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.rounding import rounding_shift
 from amdjit.isa.arithmetic import is_packed
+from amdjit.isa.floats.modes import rounding_shift
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.register_numbers import EXEC_LO, VCC_LO
 from amdjit.isa.traits import Flag

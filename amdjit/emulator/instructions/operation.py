@@ -33,31 +33,14 @@ class VectorOp(Row):
         """Return the result before `omod` and `clamp` of floats."""
         read = frame.unflushed_source if self.is_raw else frame.source
         operands = [read(instruction, place) for place in instruction.opcode.source_places]
-        value = frame.without_overflow(
-            self._value(frame, instruction, operands), operands, instruction
-        )
-        if self.tiny is None:
-            return value
-        return frame.without_tiny(value, partial(self.tiny, frame.builder, *operands), instruction)
 
-    def _value(self, frame: Frame, instruction: Instruction, operands: list[Value]) -> Value:
-        expression = self.choose(instruction)
-        if self.unquieted is not None:
-            return frame.by_ieee(expression, self.unquieted, operands)
-        shared = (
-            call_long(frame, instruction.traits.operation, operands)
-            if expression is self.expression
-            else None
-        )
-        return shared or expression(frame.builder, *operands)
+        def evaluate(expression: Expression, values: list[Value]) -> Value:
+            is_shared = expression is self.expression
+            name = instruction.traits.operation
+            shared = call_long(frame, name, values) if is_shared else None
+            return shared or expression(frame.builder, *values)
 
-    def choose(self, instruction: Instruction) -> Expression:
-        """Return the expression for this instruction's modifiers."""
-        if instruction.modifiers.omod and self.scaled is not None:
-            return self.scaled
-        if instruction.modifiers.clamp and self.clamped is not None:
-            return self.clamped
-        return self.expression
+        return frame.computed(self, operands, instruction, evaluate)
 
     def __call__(self, frame: Frame, instruction: Instruction) -> None:
         """Emit the instruction."""
@@ -112,9 +95,14 @@ class ScalarOp:
             frame.registers.write_condition_code(frame.builder.compare("ne", result, zero))
 
 
-def scalar_ops(rows: Mapping[str, Expression], tests_result: bool = False) -> dict[str, ScalarOp]:
-    """Return the emitters of SALU instructions, one for each expression."""
-    return {name: ScalarOp(expression, tests_result) for name, expression in rows.items()}
+def scalar_ops(rows: Rows, tests_result: bool = False) -> dict[str, ScalarOp]:
+    """Return the emitters of SALU instructions, one for each row."""
+    return {
+        name: ScalarOp(row.expression, tests_result, row.tiny)
+        if isinstance(row, Row)
+        else ScalarOp(row, tests_result)
+        for name, row in rows.items()
+    }
 
 
 def vector_register(instruction: Instruction, role: str) -> Register:

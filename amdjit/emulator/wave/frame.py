@@ -15,13 +15,13 @@ from amdjit.emulator.wave.float_state import ModeState
 from amdjit.emulator.wave.operands import (
     constant_bits,
     constant_value,
-    modify_input,
 )
 from amdjit.emulator.wave.registers import FULL_MASK, V32
 from amdjit.emulator.wave.sites import Sites
 from amdjit.isa.analysis.control_flow import Block
 from amdjit.isa.analysis.mode import USUAL_MODE, USUAL_MODES, Mode, Modes
 from amdjit.isa.arithmetic import ELEMENTS, element_type, is_packed
+from amdjit.isa.floats.modes import modify_input
 from amdjit.isa.instruction import (
     InlineConstant,
     Instruction,
@@ -307,10 +307,7 @@ class Frame(ModeState):
         """Write a vector result to operand `index`, with clamp and omod if it is a float."""
         register = instruction.operands[index]
         assert isinstance(register, Register)
-        modifiers = instruction.modifiers
-        if is_float(value.type) and (modifiers.clamp or modifiers.omod):
-            value = self.modified_result(value, instruction)
-        value = self.flushed_result(value, instruction)
+        value = self.finished(value, instruction)
         opcode, sdwa = instruction.opcode, instruction.modifiers.sdwa
         if bits_of(value.type) == 16 and (opcode.zeroes_high_half or sdwa is not None):
             value = self.builder.resize(self.builder.bitcast(value, "i16"), 32)

@@ -1,11 +1,11 @@
-"""Operands as values: constants by the operand's type, input modifiers, result modifiers."""
+"""Constants as values, by the operand's type."""
 
 from __future__ import annotations
 
 import math
 import struct
 
-from amdjit.emulator.host.builder import Builder, Value, bits_of, constant, element_of, like
+from amdjit.emulator.host.builder import Builder, Value, bits_of, constant, like
 from amdjit.isa.arithmetic import element_type, is_packed
 from amdjit.isa.instruction import InlineConstant, Literal
 
@@ -60,42 +60,3 @@ def constant_value(builder: Builder, shape: str, element: str, bits: int) -> Val
     if math.isnan(number):
         return builder.bitcast(constant(like(shape, f"i{width}"), bits), element)
     return constant(type_name, number)
-
-
-def modify_input(builder: Builder, value: Value, negate: bool, absolute: bool) -> Value:
-    """Apply `abs`, then `neg`; on integers they change the sign bit (v_cndmask)."""
-    if not (negate or absolute):
-        return value
-    width = bits_of(value.type)
-    element = element_of(value.type)
-    bits = builder.bitcast(value, f"i{width}")
-    if absolute:
-        bits = builder.and_(bits, builder.const(bits, (1 << (width - 1)) - 1))
-    if negate:
-        bits = builder.xor(bits, builder.const(bits, 1 << (width - 1)))
-    return builder.bitcast(bits, element)
-
-
-_EXPONENTS = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}
-_OUTPUT_FACTORS = {1: 2.0, 2: 4.0, 3: 0.5}
-
-
-def scale_result(builder: Builder, value: Value, omod: int) -> Value:
-    """Apply `omod` (x2, x4, /2): zeros and denormals become +0; a result that becomes denormal is a
-    zero of its sign."""
-    width = bits_of(value.type)
-    scaled = builder.binary("fmul", value, builder.const(value, _OUTPUT_FACTORS[omod]))
-    bits = builder.bitcast(value, f"i{width}")
-    exponent = builder.and_(bits, builder.const(bits, _EXPONENTS[width]))
-    result = builder.bitcast(scaled, f"i{width}")
-    if _OUTPUT_FACTORS[omod] < 1:
-        smallest = builder.const(bits, _EXPONENTS[width] & -_EXPONENTS[width])
-        zero = builder.and_(bits, builder.const(bits, 1 << width - 1))
-        result = builder.select(builder.compare("eq", exponent, smallest), zero, result)
-    result = builder.select(
-        builder.compare("eq", exponent, builder.const(bits, _EXPONENTS[width])), bits, result
-    )
-    result = builder.select(
-        builder.compare("eq", exponent, builder.const(bits, 0)), builder.const(bits, 0), result
-    )
-    return builder.bitcast(result, element_of(value.type))

@@ -3,27 +3,10 @@ rounding to nearest."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from amdjit.emulator.host.builder import Builder, Value, constant, element_of
+from amdjit.emulator.host.builder import Builder, Value, element_of
 from amdjit.emulator.host.rounded import rounded_symbol
-from amdjit.isa.traits import FloatMode
-
-NEAREST = constant("i32", 1)
-# LLVM's numbers of the ISA's modes: nearest, up, down, to zero.
-_MODES = (1, 2, 3, 0)
-
-_SHIFTS: Mapping[FloatMode | None, int] = {FloatMode.SINGLE: 0, FloatMode.HALF_AND_DOUBLE: 2}
-
-
-def rounding_shift(mode: FloatMode | None) -> int | None:
-    """Return which bits of MODE round an instruction's result, from the lowest one on."""
-    return _SHIFTS.get(mode)
-
-
-def llvm_mode(field: int) -> Value:
-    """Return LLVM's number of a rounding mode of the ISA."""
-    return constant("i32", _MODES[field])
 
 
 class RoundingBuilder(Builder):

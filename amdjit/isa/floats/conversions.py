@@ -9,9 +9,16 @@ from functools import partial
 from amdjit.isa import integer_expressions as ix
 from amdjit.isa.arithmetic import Arithmetic, Value, element_of
 from amdjit.isa.floats import expressions as fx
-from amdjit.isa.floats.fp8 import BF8_TO_SINGLE, FP8_TO_SINGLE, pair_to_fp8, single_to_fp8
+from amdjit.isa.floats.elements import Convert
+from amdjit.isa.floats.fp8 import (
+    BF8_TO_SINGLE,
+    FP8_TO_SINGLE,
+    fnuz_to_single,
+    pair_to_fp8,
+    single_to_fp8,
+)
 from amdjit.isa.floats.nans import bits, converted_nan, is_nan, quieted, with_nans
-from amdjit.isa.integer_rows import VECTOR_ROWS, Row, in_range, rows
+from amdjit.isa.integer_rows import VECTOR_ROWS, Pair, Row, in_range, rows
 
 
 def _normalised_integer(signed: bool) -> ix.Expression:
@@ -104,6 +111,44 @@ def _pack_units(b: Arithmetic, low: Value, high: Value) -> Value:
     return _pack(b, fx.clamp_unit(b, low), fx.clamp_unit(b, high))
 
 
+def _bytes(name: str, kind: str, widen: Convert) -> Mapping[str, Row]:
+    """Return the conversions of an 8-bit format that instructions call `name`, with one result."""
+    pair, stochastic = partial(pair_to_fp8, kind=kind), partial(single_to_fp8, kind=kind)
+    return {
+        f"v_cvt_f32_{name}": Row(widen),
+        f"v_cvt_pk_{name}_f32": Row(pair, limited=partial(pair, clamps=True)),
+        f"v_cvt_sr_{name}_f32": Row(stochastic, limited=partial(stochastic, clamps=True)),
+    }
+
+
+def _two_bytes(widen: Convert) -> Pair:
+    def expression(b: Arithmetic, lanes: Value) -> tuple[Value, Value]:
+        both = b.resize(lanes, 32)
+        return widen(b, both), widen(b, b.shift("lshr", both, 8))
+
+    return expression
+
+
+_OCP = {"fp8": FP8_TO_SINGLE, "bf8": BF8_TO_SINGLE}
+_FNUZ = {name: fnuz_to_single(f"{name}_fnuz") for name in _OCP}
+_OCP_ROWS: Mapping[str, Row] = {
+    **_bytes("fp8", "fp8", _OCP["fp8"]),
+    **_bytes("bf8", "bf8", _OCP["bf8"]),
+}
+# The instructions of gfx942 with these names, of other formats (CDNA 3 ISA, V_CVT_F32_FP8).
+FNUZ_CONVERSIONS: Mapping[str, Row] = {
+    **_bytes("fp8", "fp8_fnuz", _FNUZ["fp8"]),
+    **_bytes("bf8", "bf8_fnuz", _FNUZ["bf8"]),
+}
+# Their second result is the number of the upper byte.
+BYTE_PAIRS: Mapping[str, Pair] = {
+    f"v_cvt_pk_f32_{name}": _two_bytes(widen) for name, widen in _OCP.items()
+}
+FNUZ_BYTE_PAIRS: Mapping[str, Pair] = {
+    f"v_cvt_pk_f32_{name}": _two_bytes(widen) for name, widen in _FNUZ.items()
+}
+
+
 CONVERSIONS: Mapping[str, Row] = rows(
     {
         "v_cvt_f32_i32": fx.from_integer(signed=True, element="float"),
@@ -126,7 +171,10 @@ CONVERSIONS: Mapping[str, Row] = rows(
         "v_cvt_f32_bf16": fx.brain_to_single,
         "v_cvt_f32_f64": _narrowed("float"),
         "v_cvt_f64_f32": _widened("double"),
-        "v_cvt_pk_rtz_f16_f32": in_range(fx.pack_towards_zero),
+        # Clamp, omod and MODE's rounding and FP16_OVFL have no effect (captured on a gfx1201).
+        "v_cvt_pk_rtz_f16_f32": Row(
+            fx.pack_towards_zero, clamped=fx.pack_towards_zero, packs_halves=True
+        ),
         "v_cvt_norm_i16_f16": in_range(_normalised_integer(signed=True)),
         "v_cvt_norm_u16_f16": in_range(_normalised_integer(signed=False)),
         "v_cvt_pk_norm_i16_f32": in_range(_pair(_normalised_integer(signed=True))),
@@ -139,10 +187,7 @@ CONVERSIONS: Mapping[str, Row] = rows(
         "v_cvt_pk_u16_u32": _pair(_saturate_to_16(signed=False)),
         "v_sat_pk_u8_i16": in_range(_saturated_bytes),
         "v_cvt_pk_u8_f32": in_range(put_byte),
-        "v_cvt_f32_fp8": FP8_TO_SINGLE,
-        "v_cvt_f32_bf8": BF8_TO_SINGLE,
-        **{f"v_cvt_pk_{kind}_f32": partial(pair_to_fp8, kind=kind) for kind in ("fp8", "bf8")},
-        **{f"v_cvt_sr_{kind}_f32": partial(single_to_fp8, kind=kind) for kind in ("fp8", "bf8")},
+        **_OCP_ROWS,
         "v_pack_b32_f16": Row(_pack, clamped=_pack_units),
     }
 )

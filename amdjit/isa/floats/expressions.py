@@ -224,12 +224,16 @@ def _below_normal(b: Arithmetic, raised: Value) -> Value:
     return b.compare("ult", size, b.const(size, (1 + _RAISED) << _MANTISSA[width]))
 
 
+def _step(b: Arithmetic, x: Value) -> Value:
+    return b.const(x, 2.0**_RAISED)
+
+
 def tiny_if_narrowed(element: str) -> Expression:
     """Return where a float is below the normal numbers of a narrower format, rounded to its
     precision."""
 
     def expression(b: Arithmetic, x: Value) -> Value:
-        raised = b.binary("fmul", x, b.const(x, 2.0**_RAISED))
+        raised = b.binary("fmul", x, _step(b, x))
         return _below_normal(b, b.convert("fptrunc", raised, element))
 
     return expression
@@ -244,6 +248,22 @@ def tiny_if_scaled(ldexp: Expression) -> Expression:
         return _below_normal(b, ldexp(b, x, raised))
 
     return expression
+
+
+def tiny_if_fused(b: Arithmetic, x: Value, y: Value, z: Value) -> Value:
+    """Return where x * y + z is below the normal numbers, rounded to their precision; false if x or
+    z is so large that it cannot be."""
+    if element_of(x.type) == "half":
+        product = b.binary("fmul", *(b.convert("fpext", v, "double") for v in (x, y)))
+        total = b.binary("fadd", product, b.convert("fpext", z, "double"))
+        return _below_normal(b, narrow_to_half(b, b.binary("fmul", total, _step(b, total))))
+    raised = [b.binary("fmul", v, _step(b, v)) for v in (x, z)]
+    return _below_normal(b, fma(b, raised[0], y, raised[1]))
+
+
+def tiny_if_multiplied(b: Arithmetic, x: Value, y: Value) -> Value:
+    """Return the same of x * y."""
+    return _below_normal(b, b.binary("fmul", b.binary("fmul", x, _step(b, x)), y))
 
 
 def to_integer(signed: bool, element: str = "i32") -> Expression:

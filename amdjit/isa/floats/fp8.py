@@ -47,12 +47,12 @@ def single_to_fp8(
     random: Value | None = None,
     *,
     kind: str,
-    clamps: bool | Value = False,
+    clamps: bool = False,
 ) -> Value:
     """Return the 8 bits in i32 lanes: rounded to nearest even, or by adding the upper bits of
     `random`.
 
-    clamps: finite values do not overflow (an i1 if that is only known at run time).
+    clamps: finite values do not overflow.
     """
     form = _KINDS[kind]
     raw = bits(b, value)
@@ -74,10 +74,7 @@ def single_to_fp8(
     code = b.add(field, whole)
     finite = b.const(code, form.finite)
     over = b.compare("ugt", code, finite)
-    overflow = finite if clamps is True else b.const(code, form.overflow)
-    if isinstance(clamps, Value):
-        overflow = b.select(clamps, finite, overflow)
-    code = b.select(over, overflow, code)
+    code = b.select(over, finite if clamps else b.const(code, form.overflow), code)
     infinite = b.compare("oeq", magnitude, b.const(magnitude, float("inf")))
     code = b.select(infinite, b.const(code, form.infinity), code)
     signed = b.or_(code, sign)
@@ -115,9 +112,7 @@ def _stochastic(b: Arithmetic, scaled: Value, random: Value, form: _Format) -> V
     return b.binary("fadd", below, up)
 
 
-def pair_to_fp8(
-    b: Arithmetic, x: Value, y: Value, *, kind: str, clamps: bool | Value = False
-) -> Value:
+def pair_to_fp8(b: Arithmetic, x: Value, y: Value, *, kind: str, clamps: bool = False) -> Value:
     """Return two codes as i16, the first one low."""
     low, high = (single_to_fp8(b, source, kind=kind, clamps=clamps) for source in (x, y))
     return b.resize(b.or_(low, b.shift("shl", high, 8)), 16)

@@ -11,11 +11,17 @@ from functools import partial
 from amdjit.isa import integer_expressions as ix
 from amdjit.isa.arithmetic import ELEMENTS, Arithmetic, Value
 from amdjit.isa.floats import expressions as fx
-from amdjit.isa.floats.conversions import CONVERSIONS
+from amdjit.isa.floats.conversions import (
+    BYTE_PAIRS,
+    CONVERSIONS,
+    FNUZ_BYTE_PAIRS,
+    FNUZ_CONVERSIONS,
+)
 from amdjit.isa.floats.division import FORMATS, SCALES, fix_up, multiply_add, scale_expression
 from amdjit.isa.floats.extremes import EXTREMES, median, median_of, older
 from amdjit.isa.floats.graphics import GRAPHICS
 from amdjit.isa.floats.nans import fused_nan, with_nans
+from amdjit.isa.floats.scaled import SCALED_CONVERSIONS
 from amdjit.isa.integer_rows import VECTOR_ROWS, Pair, Row, Rows, in_range, rows
 
 _ADD, _SUB, _MUL = ix.binary("fadd"), ix.binary("fsub"), ix.binary("fmul")
@@ -26,15 +32,22 @@ def _form(code: str, expression: ix.Expression) -> ix.Expression:
     return with_nans(fx.through_float(expression) if code == "f16" else expression)
 
 
-def _fused(code: str) -> ix.Expression:
-    return with_nans(fx.fma_half if code == "f16" else fx.fma, fused_nan)
+def _fused(code: str) -> Row:
+    """Results are tiny or not before their exponent is limited, but those of f64 afterwards, as
+    those of other sums and products (rocjitsu, `fp_mode.h`)."""
+    expression = with_nans(fx.fma_half if code == "f16" else fx.fma, fused_nan)
+    return Row(expression, tiny=None if code == "f64" else fx.tiny_if_fused)
+
+
+def _multiplied(code: str) -> Row:
+    return Row(_form(code, _MUL), tiny=fx.tiny_if_multiplied if code == "f32" else None)
 
 
 def _basic(code: str) -> Rows:
     form = partial(_form, code)
     return {
         f"v_add_{code}": form(_ADD),
-        f"v_mul_{code}": form(_MUL),
+        f"v_mul_{code}": _multiplied(code),
         f"v_fma_{code}": _fused(code),
         f"v_fract_{code}": form(fx.fraction(ELEMENTS[code])),
         **{f"v_{name}_{code}": form(expression) for name, expression in fx.TO_WHOLE.items()},
@@ -154,7 +167,18 @@ DIVISION_SCALES: Mapping[str, Pair] = {
 }
 
 
-def expression_of(operation: str) -> Callable[..., Value | tuple[Value, Value]]:
-    """Return the expression of an instruction on floats, or of one that makes floats."""
-    row = FLOATS.get(operation) or CONVERSIONS.get(operation) or VECTOR_ROWS.get(operation)
-    return row.expression if row is not None else DIVISION_SCALES[operation]
+_FNUZ: Mapping[str, Row | Pair] = {**FNUZ_CONVERSIONS, **FNUZ_BYTE_PAIRS}
+_ROWS: Mapping[str, Row | Pair] = {
+    **VECTOR_ROWS,
+    **CONVERSIONS,
+    **FLOATS,
+    **DIVISION_SCALES,
+    **BYTE_PAIRS,
+    **SCALED_CONVERSIONS,
+}
+
+
+def row_of_floats(operation: str, family: str) -> Row | Pair:
+    """Return the row, or the expression of two results, of an instruction on floats, or of one that
+    makes floats. family: the name of its instruction set."""
+    return _FNUZ.get(operation, _ROWS[operation]) if family == "gfx942" else _ROWS[operation]

@@ -25,6 +25,8 @@ from dataclasses import dataclass
 
 from amdjit.isa.arithmetic import Arithmetic, Value
 from amdjit.isa.floats.elements import half_to_single, single_to_brain, single_to_half
+from amdjit.isa.integer_expressions import Expression
+from amdjit.isa.integer_rows import Pair, Row
 
 # The exponent biases of a scale (OCP MX: E8M0) and of f64, and the bits of f64's mantissa.
 SCALE_BIAS = 127
@@ -197,3 +199,59 @@ def to_single(b: Arithmetic, lanes: Value, kind: str) -> Value:
     if kind == "bf16":
         return b.bitcast(b.shift("shl", lanes, 16), "float")
     return half_to_single(b, lanes)
+
+
+# Instructions from and to f32 that have one number or two in a lane. They read the first byte or
+# half of a register and write it; the emulator has all V_CVT_SCALEF32.
+
+
+def _widened(form: SmallFloat) -> Expression:
+    def expression(b: Arithmetic, code: Value, scale: Value) -> Value:
+        return b.bitcast(widen(b, code, form, scale_of(b, scale), "f32"), "float")
+
+    return expression
+
+
+def _widened_pair(form: SmallFloat) -> Pair:
+    one = _widened(form)
+
+    def expression(b: Arithmetic, codes: Value, scale: Value) -> tuple[Value, Value]:
+        return one(b, codes, scale), one(b, b.shift("lshr", codes, form.bits), scale)
+
+    return expression
+
+
+def _narrowed_pair(form: SmallFloat, clamps: bool = False) -> Expression:
+    def expression(b: Arithmetic, x: Value, y: Value, scale: Value) -> Value:
+        fixed = scale_of(b, scale)
+        low, high = (narrow(b, v, form, scale=fixed, clamps=clamps) for v in (x, y))
+        return b.or_(low, b.shift("shl", high, form.bits))
+
+    return expression
+
+
+def _narrowed_at_random(form: SmallFloat, clamps: bool = False) -> Expression:
+    def expression(b: Arithmetic, x: Value, random: Value, scale: Value) -> Value:
+        return narrow(b, x, form, scale=scale_of(b, scale), random=random, clamps=clamps)
+
+    return expression
+
+
+_BYTES = {name: SMALL_FLOATS[name] for name in ("fp8", "bf8")}
+_OF_PAIRS = {**_BYTES, "fp4": SMALL_FLOATS["fp4"]}
+SCALED_CONVERSIONS: Mapping[str, Row | Pair] = {
+    **{f"v_cvt_scalef32_f32_{name}": Row(_widened(form)) for name, form in _BYTES.items()},
+    **{f"v_cvt_scalef32_pk_f32_{name}": _widened_pair(form) for name, form in _OF_PAIRS.items()},
+    **{
+        f"v_cvt_scalef32_pk_{name}_f32": Row(
+            _narrowed_pair(form), limited=_narrowed_pair(form, clamps=True)
+        )
+        for name, form in _OF_PAIRS.items()
+    },
+    **{
+        f"v_cvt_scalef32_sr_{name}_f32": Row(
+            _narrowed_at_random(form), limited=_narrowed_at_random(form, clamps=True)
+        )
+        for name, form in _BYTES.items()
+    },
+}

@@ -1,5 +1,5 @@
-"""Conversions and V_LDEXP in every rounding and denormal mode, with output modifiers, against rules
-in exact numbers: what a gfx1201 was measured to do."""
+"""Conversions, V_LDEXP, products and sums of products in every rounding and denormal mode, with
+output modifiers, against rules in exact numbers: what a gfx1201 was measured to do."""
 
 from __future__ import annotations
 
@@ -54,13 +54,15 @@ def limited(form: Format, value: Fraction, negative: bool, mode: int, overflow: 
 
 
 def result(form: Format, value: Fraction, negative: bool, mode: int, flushes: bool, omod: int,
-           overflow: bool) -> int:  # fmt: skip
-    """Round once, flush what is tiny after rounding, scale."""
+           overflow: bool, size: Fraction | None = None) -> int:  # fmt: skip
+    """Round once, flush what is tiny after rounding, scale. size: what is compared with the normal
+    numbers; by default the value as it would be with an unbounded exponent."""
     smallest = Fraction(2) ** (1 - form.bias)
     sign = form.sign if negative else 0
     if not value:
         return 0 if omod else sign
-    if abs(rounded(form, value, mode, -5000)) < smallest and (flushes or omod):
+    size = rounded(form, value, mode, -5000) if size is None else size
+    if abs(size) < smallest and (flushes or omod):
         return 0 if omod else sign
     found = limited(form, rounded(form, value, mode, 1 - form.bias), negative, mode, overflow)
     if not omod or form.size(found) == form.infinity:
@@ -107,7 +109,7 @@ def run(
         f"  s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 23, 1), {overflow}\n"
     )
     for place, omod in enumerate(OMOD if scales else [""]):
-        body += f"  v_mov_b32 v{100 + place}, 0\n  {name}_e64 v{100 + place}, {operands}{omod}\n"
+        body += f"  v_mov_b32 v{100 + place}, 0\n  {name} v{100 + place}, {operands}{omod}\n"
     found = run_registers(body, padded, [100, 101, 102, 103])
     return found[:, : inputs.shape[1]]
 
@@ -131,7 +133,7 @@ def test_narrowing(name: str, source: Format, target: Format, setting: Setting) 
     mode, denormals, overflow = setting
     row = edges(source, target)
     operand = "v1" if source is F32 else "v[1:2]"
-    found = run(name, np.array(dwords(source, row)), operand, setting)
+    found = run(f"{name}_e64", np.array(dwords(source, row)), operand, setting)
     for (omod, got), bits in zip(by_omod(found), row.tolist() * 4, strict=True):
         negative = bool(bits & source.sign)
         if source.size(bits) == source.infinity:
@@ -156,7 +158,7 @@ def test_scaling(name: str, form: Format, setting: Setting) -> None:
         (bits | sign, power) for bits in numbers for sign in (0, form.sign) for power in powers
     ]
     row = np.array([[bits, power & 0xFFFFFFFF] for bits, power in cases], np.uint32).T
-    found = run(name, row, "v1, v2", setting)
+    found = run(f"{name}_e64", row, "v1, v2", setting)
     for (omod, got), (bits, power) in zip(by_omod(found), cases * 4, strict=True):
         scaled = form.value(bits) * Fraction(2) ** power
         expected = result(
@@ -166,11 +168,82 @@ def test_scaling(name: str, form: Format, setting: Setting) -> None:
         assert got == expected, (hex(bits), power, omod, hex(got), hex(expected))
 
 
+def _near_the_smallest_normal(form: Format, count: int) -> list[tuple[int, ...]]:
+    """Factors whose product is the smallest normal number or a little less, and an addend that is
+    0, or a bit of the product's."""
+    half, one = 1 << form.mantissa, form.bias << form.mantissa
+    lowest = 1 - form.bias
+    left, right = lowest // 2, lowest - lowest // 2
+    found = []
+    for low, high in itertools.product(range(1, 5), range(4)):
+        x = (one + (left - 1 << form.mantissa)) + half - low
+        y = one + (right << form.mantissa) + high
+        addends = (0, 1, 2) if count == 3 else (0,)
+        for addend, sign in itertools.product(addends, (0, form.sign)):
+            found += [(x ^ sign, y, addend ^ other)[:count] for other in (0, form.sign)]
+    return found
+
+
+@pytest.mark.parametrize("setting", settings(), ids=str)
+@pytest.mark.parametrize(
+    ("name", "form", "count", "is_early"),
+    [
+        ("v_mul_f32", F32, 2, True),
+        ("v_fma_f32", F32, 3, True),
+        ("v_fma_f16", F16, 3, True),
+        ("v_fma_mix_f32", F32, 3, True),
+        ("v_pk_fma_f16", F16, 3, True),
+        ("v_mul_f16", F16, 2, False),
+    ],
+)
+def test_products_are_tiny_before_their_exponent_is_limited(
+    name: str, form: Format, count: int, is_early: bool, setting: Setting
+) -> None:
+    mode, denormals, _ = setting
+    cases = _near_the_smallest_normal(form, count)
+    row = np.array(cases, np.uint32).T
+    operands = ", ".join(f"v{1 + number}" for number in range(count))
+    scales = "_mix_" not in name and "_pk_" not in name
+    suffix = "_e64" if scales else ""
+    found = run(name + suffix, row, operands, setting, scales)
+    differences = 0
+    for (omod, got), patterns in zip(by_omod(found), cases * len(found), strict=True):
+        if omod and not scales:
+            break
+        x, y, *rest = map(form.value, patterns)
+        total = x * y + sum(rest)
+        flushes = denormals == 1
+        late = rounded(form, total, mode, 1 - form.bias)
+        size = None if is_early else late
+        expected = result(form, total, total < 0, mode, flushes, omod, False, size)
+        differences += expected != result(form, total, total < 0, mode, flushes, omod, False, late)
+        assert got & (1 << form.width) - 1 == expected, (patterns, omod, hex(got), hex(expected))
+    assert (differences > 0) == (is_early and (scales or denormals == 1) and mode != ZERO)
+
+
+@pytest.mark.parametrize("denormals", [3, 1])
+def test_pairs_rounded_towards_zero_are_flushed_as_the_mode_says(denormals: int) -> None:
+    row = edges(F32, F16)
+    row = row[[F32.size(int(bits)) < F32.infinity for bits in row]].astype(np.uint32)
+    found = run("v_cvt_pk_rtz_f16_f32_e64", row[None], "v1, 1.0", (UP, denormals, 1), scales=False)
+    for bits, got in zip(row.tolist(), found[0].tolist(), strict=True):
+        size = min(_cut(abs(F32.value(bits))), F16.infinity - 1)
+        if denormals == 1 and size < 1 << F16.mantissa:
+            size = 0
+        assert got == 0x3C000000 | (bits & F32.sign) >> 16 | size, hex(bits)
+
+
+def _cut(value: Fraction) -> int:
+    """The bits of a half towards zero, as if it had any exponent above."""
+    number = rounded(F16, value, ZERO, 1 - F16.bias)
+    return F16.infinity if number >= Fraction(2) ** (F16.bias + 1) else F16.rounded(number)
+
+
 @pytest.mark.parametrize("mode", range(4))
 def test_bytes_are_rounded_as_the_mode_says(mode: int) -> None:
     values = [0.0, 0.49, 0.5, 0.51, 1.5, 2.5, 254.5, 254.51, 255.0, 255.5, 256.0, 1e9, -0.5, -3.0]
     row = np.array([values, [0] * len(values)], np.float32).view(np.uint32)
-    found = run("v_cvt_pk_u8_f32", row, "v1, 2, v2", (mode, 3, 0), scales=False)[0]
+    found = run("v_cvt_pk_u8_f32_e64", row, "v1, 2, v2", (mode, 3, 0), scales=False)[0]
     expected = [min(max(whole(Fraction(value), mode), 0), 255) << 16 for value in values]
     np.testing.assert_array_equal(found, expected)
 

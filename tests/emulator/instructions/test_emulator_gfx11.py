@@ -294,7 +294,8 @@ def test_no_debugger_makes_a_wave_branch(which: str) -> None:
         ("s_endpgm_ordered_ps_done", "pixel shaders"),
         ("lds_direct_load v4", "whole quads of pixels"),
         ("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 12, 1), 1", "traps"),
-        ("s_getreg_b32 s4, hwreg(HW_REG_TRAPSTS)", "cannot be read"),
+        ("s_getreg_b32 s4, hwreg(HW_REG_TRAPSTS)", "does not record"),
+        ("s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 5), 1", "does not record"),
         ("ds_add_u32 v1, v2 gds", "global data share"),
         ("s_sendmsg sendmsg(MSG_HALT_WAVES)", "other than MSG_INTERRUPT and MSG_DEALLOC_VGPRS"),
     ],
@@ -302,6 +303,12 @@ def test_no_debugger_makes_a_wave_branch(which: str) -> None:
 def test_what_is_not_emulated_is_refused(text: str, reason: str) -> None:
     with pytest.raises(KernelFault, match=reason):
         run(text, np.zeros((32, 3)))
+
+
+@needs_tools
+def test_exceptions_can_be_cleared_before_gfx12_too() -> None:
+    clear = "s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 9), 0\n  v_mov_b32 v4, 1\n"
+    assert (run(clear, np.zeros((32, 3))) == 1).all()
 
 
 @needs_tools

@@ -216,6 +216,17 @@ def test_a_scalar_half_is_tiny_if_it_is_with_an_unbounded_exponent(
     assert read_back(f"{mode}  s_cvt_f16_f32 s8, {source:#x}\n  s_nop 4\n") == result
 
 
+@pytest.mark.parametrize(("instruction", "flushed"), [("mul", 0), ("fmac", 0), ("add", 0x800000)])
+def test_scalar_products_are_tiny_as_vectors_are(instruction: str, flushed: int) -> None:
+    # 2**-126 * (1 - 2**-24), which is rounded up; of the sum the first operand is 0.
+    factors = "s_mov_b32 s6, 0x1fffffff\n  s_mov_b32 s7, 0x20000000\n  s_mov_b32 s8, 0"
+    if instruction == "add":
+        factors = "s_mov_b32 s6, 0\n  s_mov_b32 s7, 0x800000"
+    for mode, expected in ((0xF0, 0x800000), (0xD0, flushed)):
+        body = f"  s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 0, 8), {mode:#x}\n  {factors}\n"
+        assert read_back(f"{body}  s_{instruction}_f32 s8, s6, s7\n  s_nop 4\n") == expected
+
+
 def read_back(body: str) -> int:
     output = np.zeros(64, np.uint32)
     text = f"""  s_load_b128 s[0:3], s[0:1], 0x0

@@ -167,8 +167,38 @@ def _numbers(format: str) -> list[float]:
     return found
 
 
-def test_overflow_to_the_largest_number_is_refused() -> None:
+@pytest.mark.parametrize(("m", "k", "a", "b"), [(16, 128, 2, 4), (32, 64, 4, 3)])
+def test_sums_that_overflow_are_the_largest_number_if_the_mode_says_so(
+    m: int, k: int, a: int, b: int
+) -> None:
+    name, elements = f"mfma_scale_f32_{m}x{m}x{k}_f8f6f4", m * m // 64
+    given = _registers(np.random.default_rng(4), m, (184, 190))
+    given[2][:, ::7] = 0x7F800000
+    given[2][:, 1::7] = 0xFF800000
+    first = _C + elements
+    more = f", v{first}, v{first + 1} op_sel:[0,0,0] op_sel_hi:[0,0,0]"
+    for addend in ("", "2.0"):
+        body = _product(name, (a, b), elements, more, addend)
+        places = range(_D, _D + elements)
+        plain, found = (
+            run_on_gfx950(body, np.concatenate(given), places, first=_A, overflow=overflow)
+            for overflow in (0, 1)
+        )
+        overflows = (plain & 0x7FFFFFFF) == 0x7F800000
+        if not addend:
+            overflows &= (given[2] & 0x7FFFFFFF) != 0x7F800000
+        assert 20 < overflows.sum() < overflows.size - 20
+        expected = np.where(overflows, plain - 1, plain)
+        np.testing.assert_array_equal(found, expected)
+        # Where the mode is known only at run time.
+        for bit, result in ((0, plain), (1, expected)):
+            mode = f"  s_mov_b32 s20, {bit}\n  s_setreg_b32 hwreg(HW_REG_MODE, 23, 1), s20\n"
+            found = run_on_gfx950(mode + body, np.concatenate(given), places, first=_A)
+            np.testing.assert_array_equal(found, result)
+
+
+def test_overflow_of_factors_that_may_be_infinite_is_refused() -> None:
     given = _registers(np.random.default_rng(1), 16, (120, 130))
-    body = _product("mfma_f32_16x16x128_f8f6f4", (4, 4), 4)
+    body = _product("mfma_f32_16x16x128_f8f6f4", (4, 1), 4)
     with pytest.raises(KernelFault, match="FP16_OVFL"):
         run_on_gfx950(body, np.concatenate(given), [_D], first=_A, overflow=1)

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from amdjit.emulator.host.builder import Builder, Value, constant
-from amdjit.emulator.instructions.operation import Emitter, ScalarOp, scalar_ops
+from amdjit.emulator.instructions.operation import Emitter, scalar_ops
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.isa import integer_expressions as ix
+from amdjit.isa.analysis.mode import IEEE
 from amdjit.isa.floats import expressions as fx
 from amdjit.isa.floats.conversions import CONVERSIONS
 from amdjit.isa.floats.extremes import EXTREMES, older
-from amdjit.isa.floats.nans import converted_nan, fused_nan, settled, with_nans
+from amdjit.isa.floats.nans import converted_nan, settled
+from amdjit.isa.floats.rows import FLOATS
 from amdjit.isa.instruction import Instruction, Register
-from amdjit.isa.integer_rows import SCALAR_PAIR_ROWS, SCALAR_ROWS, TESTED_SCALAR_ROWS, Pair
+from amdjit.isa.integer_rows import SCALAR_PAIR_ROWS, SCALAR_ROWS, TESTED_SCALAR_ROWS, Pair, Row
 from amdjit.isa.register_numbers import M0, scalar_slot
 
 
@@ -23,33 +25,18 @@ def _high_half(b: Builder, x: Value) -> Value:
     return settled(b, b.convert("fpext", high, "float"), [high], converted_nan("float"))
 
 
-def _floats(code: str) -> Mapping[str, ix.Expression]:
-    def form(expression: ix.Expression) -> ix.Expression:
-        return with_nans(fx.through_float(expression) if code == "f16" else expression)
-
-    return {
-        f"s_add_{code}": form(ix.binary("fadd")),
-        f"s_sub_{code}": form(ix.binary("fsub")),
-        f"s_mul_{code}": form(ix.binary("fmul")),
-        f"s_fmac_{code}": with_nans(fx.fma_half if code == "f16" else fx.fma, fused_nan),
-        **{f"s_{name}_{code}": expression for name, expression in EXTREMES.items()},
-        **{f"s_{name}_{code}": form(expression) for name, expression in fx.TO_WHOLE.items()},
-    }
-
-
-_OTHER_FLOATS: Mapping[str, ix.Expression] = {
-    "s_fmaak_f32": with_nans(fx.fma, fused_nan),
-    "s_fmamk_f32": with_nans(fx.fma, fused_nan),
-    "s_cvt_f32_i32": fx.from_integer(signed=True, element="float"),
-    "s_cvt_f32_u32": fx.from_integer(signed=False, element="float"),
-    "s_cvt_i32_f32": fx.to_integer(signed=True),
-    "s_cvt_u32_f32": fx.to_integer(signed=False),
-    "s_cvt_f32_f16": with_nans(fx.cast("fpext", "float"), converted_nan("float")),
+_SHARED = ("add", "sub", "mul", "fmac", *EXTREMES, *fx.TO_WHOLE)
+_CONVERTED = ("f32_i32", "f32_u32", "i32_f32", "u32_f32", "f32_f16", "f16_f32")
+_FLOATS: Mapping[str, ix.Expression | Row] = {
+    **{
+        f"s_{name}_{code}": FLOATS[f"v_{name}_{code}"]
+        for name in _SHARED
+        for code in ("f16", "f32")
+    },
+    **{f"s_{name}_f32": FLOATS[f"v_{name}_f32"] for name in ("fmaak", "fmamk")},
+    **{f"s_cvt_{name}": CONVERSIONS[f"v_cvt_{name}"] for name in _CONVERTED},
     "s_cvt_hi_f32_f16": _high_half,
 }
-
-
-_TO_HALF = CONVERSIONS["v_cvt_f16_f32"]
 
 
 def _by_mode(greater: bool) -> Emitter:
@@ -58,7 +45,7 @@ def _by_mode(greater: bool) -> Emitter:
 
     def emit(frame: Frame, instruction: Instruction) -> None:
         operands = [frame.scalar_source(instruction, place) for place in (1, 2)]
-        result = frame.by_ieee(quieting, other, operands)
+        result = frame.by_bit(IEEE, quieting, other, operands)
         frame.write_scalar(instruction.operands[0], frame.flushed_result(result, instruction))
 
     return emit
@@ -95,8 +82,7 @@ SCALAR_ALU: Mapping[str, Emitter] = {
     **scalar_ops(SCALAR_ROWS),
     **{name: _with_condition(pair) for name, pair in SCALAR_PAIR_ROWS.items()},
     "s_cvt_pk_rtz_f16_f32": _towards_zero,
-    "s_cvt_f16_f32": ScalarOp(_TO_HALF.expression, tiny=_TO_HALF.tiny),
-    **scalar_ops({**_floats("f16"), **_floats("f32"), **_OTHER_FLOATS}),
+    **scalar_ops(_FLOATS),
 }
 
 

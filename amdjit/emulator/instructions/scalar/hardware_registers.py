@@ -14,7 +14,9 @@ from amdjit.isa.instruction import InlineConstant, Instruction, Literal
 
 # By LLVM's names, without their prefixes.
 _MODES = ("WAVE_MODE", "MODE")
-_EXCEPTION_FLAGS, _TRAP_CONTROL = "WAVE_EXCP_FLAG_USER", "WAVE_TRAP_CTRL"
+# Of gfx12, and before.
+_EXCEPTION_FLAGS = ("WAVE_EXCP_FLAG_USER", "TRAPSTS")
+_TRAP_CONTROL = "WAVE_TRAP_CTRL"
 _SHADER_CYCLES = ("SHADER_CYCLES_LO", "SHADER_CYCLES")
 _SHADER_CYCLES_HIGH = "SHADER_CYCLES_HI"
 # What some have always: no traps are enabled; there is one die; bits 63:48 of the apertures' flat
@@ -26,7 +28,8 @@ _KNOWN: Mapping[str, int] = {
     "SH_MEM_BASES": SHARED_APERTURE_HIGH & 0xFFFF0000 | PRIVATE_APERTURE_HIGH >> 16,
 }
 _NO_FLAGS = (
-    "the emulator does not record float exceptions; EXCP_FLAG_USER can be cleared, but not read"
+    "the emulator does not record float exceptions; EXCP_FLAG_USER, before gfx12 TRAPSTS, can be "
+    "cleared, but not read"
 )
 _NO_BITS = "these bits of MODE are reserved, or enable traps, which are not emulated"
 _NO_TRAPS = "traps on float exceptions are not emulated: TRAP_CTRL can only be set to 0"
@@ -91,7 +94,7 @@ def _set_register(frame: Frame, instruction: Instruction) -> None:
         _become(frame, instruction, bits)
     elif name == _TRAP_CONTROL:
         _must_be_clear(frame, instruction, 0xFFFFFFFF, _NO_TRAPS)
-    elif name == _EXCEPTION_FLAGS:
+    elif name in _EXCEPTION_FLAGS:
         _must_be_clear(frame, instruction, 0xFFFFFFFF, _NO_FLAGS)
     else:
         raise Untranslatable(
@@ -114,7 +117,7 @@ def _get_register(frame: Frame, instruction: Instruction) -> None:
     elif name in (*_SHADER_CYCLES, _SHADER_CYCLES_HIGH):
         low, high = b.split_bits(b.call("llvm.readcyclecounter", "i64", []))
         whole = low if name != _SHADER_CYCLES_HIGH else high
-    elif name == _EXCEPTION_FLAGS:
+    elif name in _EXCEPTION_FLAGS:
         raise Untranslatable(instruction, _NO_FLAGS)
     else:
         raise Untranslatable(instruction, "this hardware register cannot be read in the emulator")

@@ -1,4 +1,10 @@
-"""The approximate instructions as host code: the rules of `isa/approximations.py` on 32 lanes."""
+"""The approximate instructions as host code: the rules of `isa/approximations.py` on 32 lanes.
+
+The rule of the reciprocal takes 20 ns with AVX-512 (104 vector instructions, two a cycle), and 46
+to 52 ns with AVX2. The host's division and a table of how far the chip's results are from it (two
+bits for each mantissa: 2 MiB, for roots twice that) take 24 and 28 ns if the table is in L2, and 41
+and 42 ns if it is not.
+"""
 
 from __future__ import annotations
 

@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from amdjit.emulator.host.builder import Value
 from amdjit.emulator.instructions.operation import Emitter, VectorOp, vector_op, vector_ops
 from amdjit.emulator.instructions.vector.fp8 import VECTOR_FP8
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
-from amdjit.isa.floats import expressions as fx
 from amdjit.isa.floats.conversions import CONVERSIONS, put_byte
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.integer_rows import VECTOR_ROWS, in_range
 
-
-@dataclass(frozen=True, slots=True)
-class _TowardsZero(VectorOp):
-    """V_CVT_PK_RTZ_F16_F32, on which clamp, omod and MODE's rounding and FP16_OVFL have no effect
-    (captured on a gfx1201)."""
-
-    def compute(self, frame: Frame, instruction: Instruction) -> Value:
-        """Return two halves in a dword."""
-        return frame.flushed_halves(VectorOp.compute(self, frame, instruction))
-
-
-VECTOR_CONVERSION: Mapping[str, VectorOp] = {
-    **vector_ops({name: row for name, row in CONVERSIONS.items() if name not in VECTOR_FP8}),
-    "v_cvt_pk_rtz_f16_f32": _TowardsZero(fx.pack_towards_zero, clamped=fx.pack_towards_zero),
-}
+VECTOR_CONVERSION: Mapping[str, VectorOp] = vector_ops(
+    {name: row for name, row in CONVERSIONS.items() if name not in VECTOR_FP8}
+)
 
 
 # Conversions that only gfx9 has, and integers that choose halves of registers there.

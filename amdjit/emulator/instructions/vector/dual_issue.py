@@ -13,7 +13,7 @@ from amdjit.emulator.instructions.vector.floats import VECTOR_FLOAT
 from amdjit.emulator.instructions.vector.integers import VECTOR_INTEGER
 from amdjit.emulator.wave.errors import NOT_THERE, Untranslatable
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.rounding import rounding_shift
+from amdjit.isa.floats.modes import rounding_shift
 from amdjit.isa.instruction import Instruction
 
 _OPERATIONS: Mapping[str, VectorOp] = {**VECTOR_INTEGER, **VECTOR_FLOAT}

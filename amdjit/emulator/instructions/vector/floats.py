@@ -14,10 +14,10 @@ from amdjit.emulator.instructions.operation import (
 )
 from amdjit.emulator.instructions.vector.packed import half_of
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.operands import modify_input
 from amdjit.isa import integer_expressions as ix
 from amdjit.isa.floats import expressions as fx
 from amdjit.isa.floats.expressions import flush_denormals
+from amdjit.isa.floats.modes import modify_input
 from amdjit.isa.floats.nans import converted_nan, fused_nan, settled, with_nans
 from amdjit.isa.floats.rows import FLOATS
 from amdjit.isa.instruction import Instruction
@@ -44,6 +44,9 @@ def _source(frame: Frame, instruction: Instruction, number: int) -> Value:
     )
 
 
+_FUSED = FLOATS["v_fma_f32"]
+
+
 def _fma(half: int | None) -> Emitter:
     """V_FMA_MIX*: multiply-add in f32. `half`: the half of the result register that an f16 result
     goes to."""
@@ -51,10 +54,10 @@ def _fma(half: int | None) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         b = frame.builder
         sources = [_source(frame, instruction, number) for number in range(3)]
-        result = settled(b, fx.fma(b, *sources), sources, fused_nan)
         if half is None:
-            frame.write(instruction, 0, result)
+            frame.write(instruction, 0, frame.computed(_FUSED, sources, instruction))
             return
+        result = _FUSED.expression(b, *sources)
         frame.round_as(2)
         narrow = settled(b, b.convert("fptrunc", result, "half"), [result], converted_nan("half"))
         narrow = frame.without_overflow(narrow, sources, instruction)
@@ -114,7 +117,6 @@ def _rounded(b: Builder, operation: str, x: Value, y: Value) -> Value:
 
 
 _PLAIN = MultiplyAdd()
-_FUSED_HALF = with_nans(fx.fma_half, fused_nan)
 
 VECTOR_MULTIPLY_ADD: Mapping[str, Emitter] = {
     "v_mad_f32": _PLAIN,
@@ -124,7 +126,7 @@ VECTOR_MULTIPLY_ADD: Mapping[str, Emitter] = {
     **{f"v_{name}_{code}": _PLAIN for name in ("mac", "madmk", "madak") for code in ("f16", "f32")},
     **vector_ops(
         {
-            "v_fma_legacy_f16": _FUSED_HALF,
+            "v_fma_legacy_f16": FLOATS["v_fma_f16"],
             "v_fmac_f64": with_nans(fx.fma, fused_nan),
             # They differ from V_MAD_U16 and V_MAD_I16 in what becomes of the other half.
             "v_mad_legacy_u16": VectorOp(ix.mad, clamped=ix.saturating_mad(signed=False)),

@@ -13,14 +13,16 @@ from amdjit.emulator.instructions.operation import (
 )
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.operands import modify_input
 from amdjit.isa import integer_expressions as ix
 from amdjit.isa.floats import expressions as fx
 from amdjit.isa.floats.elements import single_to_brain
 from amdjit.isa.floats.extremes import EXTREMES, older
-from amdjit.isa.floats.nans import converted_nan, fused_nan, with_nans
+from amdjit.isa.floats.modes import modify_input
+from amdjit.isa.floats.nans import converted_nan, with_nans
+from amdjit.isa.floats.rows import FLOATS
 from amdjit.isa.floats.scaled import BRAIN, HALF, narrow
 from amdjit.isa.instruction import InlineConstant, Instruction, Operand, Register
+from amdjit.isa.integer_rows import Row
 from amdjit.isa.register_numbers import is_vector, scalar_slot, vector_number
 
 
@@ -30,16 +32,11 @@ def half_of(b: Builder, whole: Value, upper: int) -> Value:
 
 
 @dataclass(frozen=True, slots=True)
-class PackedOp:
-    """The same 16-bit expression on both halves of registers; op_sel and op_sel_hi select the half
-    of each operand."""
+class PackedOp(Row):
+    """The same 16-bit row on both halves of registers; op_sel and op_sel_hi select the half of each
+    operand. single: the instruction that does the same with one half, if its expression is long."""
 
-    expression: ix.Expression
-    clamped: ix.Expression | None = None
-    # The instruction that does the same with one half, if its expression is long.
     single: str = ""
-    # The expression while MODE's IEEE bit is 0, if that makes a difference.
-    unquieted: ix.Expression | None = None
 
     def __call__(self, frame: Frame, instruction: Instruction) -> None:
         """Emit the instruction."""
@@ -77,18 +74,13 @@ class PackedOp:
             operands.append(
                 frame.flushed_source(modify_input(b, half, bool(negates >> number & 1), False))
             )
-        clamp = modifiers.clamp
-        expression = self.clamped if clamp and self.clamped else self.expression
-        value = self._value(frame, expression, operands)
-        result = frame.without_overflow(value, operands, instruction)
-        if clamp and element == "half":
-            result = frame.clamped_unit(result, instruction)
-        return frame.flushed_result(result, instruction)
 
-    def _value(self, frame: Frame, expression: ix.Expression, operands: list[Value]) -> Value:
-        if self.unquieted is not None:
-            return frame.by_ieee(expression, self.unquieted, operands)
-        return call_long(frame, self.single, operands) or expression(frame.builder, *operands)
+        def evaluate(expression: ix.Expression, values: list[Value]) -> Value:
+            is_shared = expression is self.expression
+            shared = call_long(frame, self.single, values) if is_shared else None
+            return shared or expression(b, *values)
+
+        return frame.finished(frame.computed(self, operands, instruction, evaluate), instruction)
 
 
 def _element(instruction: Instruction) -> str:
@@ -129,7 +121,7 @@ def _three(name: str) -> PackedOp:
     return PackedOp(ix.chain(EXTREMES[name], EXTREMES[name]), single=f"v_{name}3_f16")
 
 
-_FUSED = PackedOp(with_nans(fx.fma_half, fused_nan), single="v_fma_f16")
+_FUSED = PackedOp(FLOATS["v_fma_f16"].expression, tiny=FLOATS["v_fma_f16"].tiny, single="v_fma_f16")
 VECTOR_PACKED: Mapping[str, Emitter] = {
     "v_pk_mul_lo_u16": PackedOp(ix.binary("mul")),
     "v_pk_lshlrev_b16": PackedOp(ix.reverse(ix.shift("shl"))),
@@ -245,9 +237,9 @@ def _dword(frame: Frame, instruction: Instruction, place: int, upper: int) -> Va
 
 @dataclass(frozen=True, slots=True)
 class PairOp:
-    """The same single-precision expression on both dwords of register pairs."""
+    """The same single-precision row on both dwords of register pairs."""
 
-    expression: ix.Expression
+    row: Row
 
     def __call__(self, frame: Frame, instruction: Instruction) -> None:
         """Emit the instruction."""
@@ -266,10 +258,7 @@ class PairOp:
             dword = _dword(frame, instruction, place, selects >> number & 1)
             single = modify_input(b, b.bitcast(dword, "float"), bool(negates >> number & 1), False)
             operands.append(frame.flushed_source(single))
-        result = self.expression(b, *operands)
-        if modifiers.clamp:
-            result = frame.clamped_unit(result, instruction)
-        return frame.flushed_result(result, instruction)
+        return frame.finished(frame.computed(self.row, operands, instruction), instruction)
 
 
 def _move_pair(frame: Frame, instruction: Instruction) -> None:
@@ -284,8 +273,6 @@ def _move_pair(frame: Frame, instruction: Instruction) -> None:
 
 
 VECTOR_PAIRS: Mapping[str, Emitter] = {
-    "v_pk_fma_f32": PairOp(with_nans(fx.fma, fused_nan)),
-    "v_pk_mul_f32": PairOp(with_nans(ix.binary("fmul"))),
-    "v_pk_add_f32": PairOp(with_nans(ix.binary("fadd"))),
+    **{f"v_pk_{name}_f32": PairOp(FLOATS[f"v_{name}_f32"]) for name in ("fma", "mul", "add")},
     "v_pk_mov_b32": _move_pair,
 }

@@ -10,10 +10,10 @@ from amdjit.emulator.instructions.lanes.permute import first_lane, is_vector_reg
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.vector.approximate import HALF_EXPONENTIAL, approximate_symbol
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.operands import modify_input
 from amdjit.isa.approximations import SINGLE_RULES
 from amdjit.isa.arithmetic import ELEMENTS
-from amdjit.isa.floats.nans import is_nan, quieted, settled
+from amdjit.isa.floats.modes import modify_input
+from amdjit.isa.floats.nans import settled
 from amdjit.isa.instruction import Instruction
 
 _SINGLES, _HALVES = vector("float"), vector("half")
@@ -29,27 +29,11 @@ def _approximate(frame: Frame, name: str, operand: Value) -> Value:
     return b.convert("fptrunc", result, element_of(operand.type))
 
 
-def _with_nans(frame: Frame, result: Value, operand: Value, instruction: Instruction) -> Value:
-    """Return a result with the NaN that the operand is: made quiet, but not on gfx11 while MODE's
-    IEEE is 0 (captured on a gfx1100)."""
-    if not instruction.opcode.instruction_set.has_nan_modes:
-        return settled(frame.builder, result, [operand])
-
-    def quieting(b: Builder, x: Value) -> Value:
-        quiet = b.bitcast(quieted(b, x), element_of(x.type))
-        return b.select(is_nan(b, x), quiet, result)
-
-    def passing(b: Builder, x: Value) -> Value:
-        return b.select(is_nan(b, x), x, result)
-
-    return frame.by_ieee(quieting, passing, [operand])
-
-
 def _vector(name: str) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
         operand = frame.source(instruction, 1)
         result = _approximate(frame, name, operand)
-        result = _with_nans(frame, result, operand, instruction)
+        result = frame.with_operand_nan(result, operand, instruction)
         frame.write(instruction, 0, frame.without_overflow(result, [operand], instruction))
 
     return emit
@@ -66,8 +50,7 @@ def _scalar(name: str) -> Emitter:
         result = b.extract(_approximate(frame, name, b.splat(operand)), 0)
         result = settled(b, result, [operand])
         result = frame.without_overflow(result, [operand], instruction)
-        result = frame.flushed_result(frame.modified_result(result, instruction), instruction)
-        frame.write_scalar(instruction.operands[0], result)
+        frame.write_scalar(instruction.operands[0], frame.finished(result, instruction))
 
     return emit
 

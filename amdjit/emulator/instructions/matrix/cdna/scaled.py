@@ -40,9 +40,10 @@ from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.whole_waves import in_each_half, matrix_register
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.registers import V32
+from amdjit.emulator.wave.registers import FULL_MASK, V32
 from amdjit.isa.floats.elements import ELEMENTS
-from amdjit.isa.instruction import Instruction
+from amdjit.isa.floats.modes import is_infinite
+from amdjit.isa.instruction import InlineConstant, Instruction, Register
 from amdjit.isa.matrix_rounding import GridRule
 from amdjit.isa.register_numbers import vector_number
 
@@ -181,12 +182,12 @@ def scaled_product_sources() -> Mapping[str, Callable[[str], str]]:
 
 def _multiply(m: int, k: int) -> Emitter:
     def emit(frame: Frame, instruction: Instruction) -> None:
-        # With MODE's FP16_OVFL the result is clamped (CDNA 4 ISA, 7.1.5), but it is not said where
-        # in the sum.
-        frame.refuse_overflow(instruction)
         a, b = (_format(instruction, name) for name in ("cbsz", "blgp"))
+        if "bf8" in (a, b) and frame.clamps_overflow is not False:
+            frame.refuse(instruction, "no document says what FP16_OVFL makes of infinite factors")
         product = Mfma("cdna3", "f32", a=a, b=b, m=m, k=k)
         target = matrix_register(instruction, 0)
+        infinite = _infinite_addends(frame, instruction, target.dwords)
         places = in_each_half(frame, lambda: frame.registers.vector_slot(vector_number(target)))
         addend, stride = addend_of(frame, instruction, product)
         factors = [
@@ -201,9 +202,45 @@ def _multiply(m: int, k: int) -> Emitter:
         for half in range(frame.registers.halves):
             frame.registers.select_half(half)
             frame.registers.forget_vectors(vector_number(target), target.dwords)
+            _limit(frame, target, infinite[half * target.dwords :])
         frame.registers.select_half(0)
 
     return emit
+
+
+def _infinite_addends(frame: Frame, instruction: Instruction, count: int) -> list[Value]:
+    """Return where C is infinite, for each register of the lower half and of the upper one; nothing
+    if MODE lets results overflow."""
+    if frame.clamps_overflow is False:
+        return []
+    found = []
+    for half in range(frame.registers.halves):
+        frame.registers.select_half(half)
+        if isinstance(instruction.operands[3], InlineConstant):
+            found += [frame.builder.const(FULL_MASK, 0)] * count
+            continue
+        first = vector_number(matrix_register(instruction, 3))
+        for number in range(first, first + count):
+            found.append(is_infinite(frame.builder, frame.registers.vector(number, "float")))
+    frame.registers.select_half(0)
+    return found
+
+
+def _limit(frame: Frame, target: Register, infinite: list[Value]) -> None:
+    """Make the largest number of sums that have overflowed: with MODE's FP16_OVFL the result is
+    clamped (CDNA 4 ISA, 7.1.5). That this is so at the end, and not in the steps of the sum, is an
+    assumption."""
+    b, first = frame.builder, vector_number(target)
+    for number, is_addend in zip(range(first, first + target.dwords), infinite, strict=False):
+        value = frame.registers.vector(number, "float")
+        overflows = b.and_(is_infinite(b, value), b.not_(is_addend))
+        clamps = frame.clamps_overflow
+        if isinstance(clamps, Value):
+            overflows = b.and_(overflows, b.splat(clamps))
+        # The bits of infinity less one are those of the largest number.
+        raw = frame.registers.vector(number)
+        limited = b.select(overflows, b.sub(raw, b.const(raw, 1)), raw)
+        frame.registers.write_vector(number, limited, FULL_MASK)
 
 
 def _format(instruction: Instruction, control: str) -> str:
