@@ -11,7 +11,7 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Hashable, Iterable
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -113,6 +113,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None, object, 
                 if number not in chosen:
                     call.marks.append(pytest.mark.exhaustive.mark)
         usual = [call for call in usual if not _is_exhaustive(call.marks)]
+    sample = metafunc.definition.get_closest_marker("sample")
+    if sample:
+        for call in _other_than_sample(usual, sample.args[0]):
+            call.marks.append(pytest.mark.exhaustive.mark)
+        usual = [call for call in usual if not _is_exhaustive(call.marks)]
     if only_usual:
         calls[:] = usual or calls[:1]
     return result
@@ -130,6 +135,25 @@ def _covering(cases: list[dict[str, int]], size: int) -> set[int]:
         for each in missing:
             each -= added
     return chosen
+
+
+def _other_than_sample(cases: list[Any], size: int) -> list[Any]:
+    """Return all but so many cases. These have as many values of each parameter as they can, and
+    the name of a case decides which of two is taken: not its place, nor those beside it."""
+    left = sorted(cases, key=lambda case: zlib.crc32(case.id.encode()))
+    seen: set[tuple[str, object]] = set()
+    for _ in range(min(size, len(left))):
+        chosen = max(left, key=lambda case: len(_values_of(case) - seen))
+        seen |= _values_of(chosen)
+        left.remove(chosen)
+    return left
+
+
+def _values_of(case: Any) -> set[tuple[str, object]]:
+    return {
+        (name, value if isinstance(value, Hashable) else case.indices[name])
+        for name, value in case.params.items()
+    }
 
 
 def _without_exhaustive(mark: pytest.Mark) -> pytest.Mark:

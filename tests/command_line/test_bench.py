@@ -90,6 +90,7 @@ def named(name: str) -> Target:
     return target
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("target", "case"), CASES, ids=[f"{t}-{c.types}" for t, c in CASES])
 def test_cases_are_right(target: str, case: Case) -> None:
     with amdjit.use(f"emulator:{target}") as device:

@@ -61,6 +61,7 @@ def check_many(level: int, batches: int, programs: int, size: int, first_seed: i
         check([random.randbytes(size) for _ in range(count)], build)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_random_programs_mean_what_python_means(level: int) -> None:
     check_many(level, 1, 32, 48)
@@ -114,6 +115,7 @@ def test_programs_mean_the_same_on_several_processors_at_several_levels(group: i
                 check(batch, replace(random_build(random, level), bounds_check=False))
 
 
+@pytest.mark.sample(2)
 @OLDER
 @pytest.mark.parametrize(("level", "size"), [(1, 48), (3, 200)])
 def test_some_random_programs_on_older_families(cpu: str, level: int, size: int) -> None:

@@ -22,6 +22,7 @@ WAVE64 = "-mwavefrontsize64"
 EVERY_WAY = [(level, *wave) for level in ("-O0", "-O1", "-O3") for wave in ((), (WAVE64,))]
 
 
+@pytest.mark.sample(6)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize(
@@ -55,6 +56,7 @@ SEEDS = [
 ]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_garbage_in_dead_registers_leaves_random_programs_right(seed: int) -> None:
     with garbage_in_dead_registers(seed):

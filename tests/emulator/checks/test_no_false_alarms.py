@@ -67,6 +67,7 @@ def test_the_examples_raise_no_alarm(name: str) -> None:
     assert not reports, text_of(reports)
 
 
+@pytest.mark.sample(6)
 @needs_tools
 @pytest.mark.parametrize(
     ("case", "level"),

@@ -125,6 +125,7 @@ def test_lanes_of_both_halves_are_named_and_counted() -> None:
     assert third.count == 24
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("case", [*CORRECT, *some(CORRECT_KERNELS)], ids=lambda case: case.name)
 def test_correct_kernels_are_not_reported(case: Case) -> None:
     kernel = wide(case.kernel)
@@ -132,6 +133,7 @@ def test_correct_kernels_are_not_reported(case: Case) -> None:
     assert not reports, text_of(reports)
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("launch", LAUNCHES, ids=lambda launch: launch[0].__name__)
 def test_kernels_that_only_look_wrong_are_not_reported(launch: correct_kernels.Launch) -> None:
     kernel, block, arguments = launch
@@ -139,6 +141,7 @@ def test_kernels_that_only_look_wrong_are_not_reported(launch: correct_kernels.L
     assert not reports, text_of(reports)
 
 
+@pytest.mark.sample(2)
 @needs_tools
 @pytest.mark.parametrize("level", [pytest.param("-O0", marks=pytest.mark.exhaustive), "-O3"])
 @pytest.mark.parametrize(

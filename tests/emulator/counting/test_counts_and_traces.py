@@ -48,6 +48,7 @@ def check_case(case: Case, wave_size: int, level: str) -> None:
             np.testing.assert_array_equal(one, two)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("case", SOME, ids=str)
 @pytest.mark.parametrize("wave_size", [32, 64])

@@ -55,6 +55,7 @@ def test_there_are_kernels_to_decode() -> None:
     assert len(SOURCES) >= 12
 
 
+@pytest.mark.sample(18)
 @pytest.mark.parametrize(
     ("name", "level"),
     [
@@ -72,6 +73,7 @@ def test_compiled_kernels_decode_as_objdump_does(name: str, level: int, tmp_path
     assert mine == theirs
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     "name", [name for name in SOURCES if not name.startswith(("matrix", "cross_lane"))]
 )

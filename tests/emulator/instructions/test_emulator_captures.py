@@ -182,6 +182,7 @@ def test_div_scale_gives_the_captured_values(row: dict[str, Any]) -> None:
         assert mine == numbers(row["digests"][start : start + 16])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("row", rows("div_scale"))
 def test_the_model_of_div_scale(row: dict[str, Any]) -> None:
     form, (below, above) = form_of(row), pairs(row)

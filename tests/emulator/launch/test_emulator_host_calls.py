@@ -94,6 +94,7 @@ def test_loaded_modules_print(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == 2 * expected_lines()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "check",
     ["memory", pytest.param("init", marks=SLOW), pytest.param("race", marks=SLOW), "sync"],
@@ -104,6 +105,7 @@ def test_prints_are_clean_under_every_check(check: str, capsys: pytest.CaptureFi
     assert capsys.readouterr().out == expected_lines()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", PRINTF_KINDS)
 @pytest.mark.parametrize(("seed", "processor"), [(1, "gfx1201"), (2, "gfx942"), (3, "gfx1100")])
@@ -185,6 +187,7 @@ KERNEL too_large(int *o) { o[THREAD] = __ockl_dm_alloc(1ul << 60) == 0; }
 """
 
 
+@pytest.mark.sample(1)
 @needs_new_library
 @pytest.mark.parametrize("processor", ["gfx1201", "gfx942"])
 def test_memory_of_malloc_outlives_launches(processor: str) -> None:

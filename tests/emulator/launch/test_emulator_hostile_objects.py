@@ -155,6 +155,7 @@ def test_more_broken_code_objects_of_gfx11_in_checked_launches(
     assert len(run_batch(samples_of_gfx11, first, BATCH, *CHECKS, cpu=GFX11)) == BATCH
 
 
+@pytest.mark.sample(1)
 def test_broken_code_objects_of_gfx9(samples_of_gfx9: tuple[Path, str]) -> None:
     folder, cpu = samples_of_gfx9
     ends = {line.split(" ", 1)[1] for line in run_batch(folder, 0, 2 * len(BREAKS), cpu=cpu)}

@@ -53,6 +53,7 @@ def test_dense_products_are_exact_on_small_integers(
     dense.expect(dense.run(), dense.a @ dense.b + dense.c)
 
 
+@pytest.mark.sample(12)
 @both_waves
 @pytest.mark.parametrize(
     ("product", "constant"),
@@ -131,6 +132,7 @@ SETS = [
 ]
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize(("product", "wave", "selected"), SETS)
 def test_sparse_products_follow_the_index(product: Product, wave: Wave, selected: int) -> None:
     operands = sparse(np.random.default_rng(9), product, wave)

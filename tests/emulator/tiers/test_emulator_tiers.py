@@ -260,6 +260,7 @@ def takeovers(monkeypatch: pytest.MonkeyPatch) -> list[HostKernel]:
     return changed
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("flags", [("-O3",), ("-O1", "-mwavefrontsize64")])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_waves_change_over_in_their_loops(

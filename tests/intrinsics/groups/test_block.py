@@ -77,6 +77,7 @@ def _size(shape: Any) -> int:
     return math.prod(shape) if isinstance(shape, tuple) else shape
 
 
+@pytest.mark.sample(12)
 @pytest.mark.covering(2)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -101,6 +102,7 @@ def test_every_type_and_name(kind: Any) -> None:
     _check_names(kind, list(UFUNCS), ((48, 32), ((16, 8), 64)))
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("place", range(len(TYPES)), ids=lambda place: np.dtype(TYPES[place]).name)
 def test_every_type(place: int) -> None:
     names = list(UFUNCS)
@@ -125,6 +127,7 @@ def _check_names(kind: Any, names: list[str], shapes: Any) -> None:
             np.testing.assert_array_equal(exclusive, before.astype(kind))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 def test_records_and_tuples_in_order(wave_size: int) -> None:
     @amdjit.kernel(wave_size=wave_size)
@@ -223,6 +226,7 @@ def test_votes_and_broadcasts(shape: Any, wave_size: int) -> None:
         np.testing.assert_array_equal(sent, x[n // 2] + x[1] * 100 + 1)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 def test_calls_in_loops_follow_each_other_without_a_race(wave_size: int) -> None:
     @amdjit.kernel(wave_size=wave_size)
@@ -352,6 +356,7 @@ def test_one_wave_needs_neither_lds_nor_barriers() -> None:
     assert several.asm.count("s_barrier_wait") == 4
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("target", ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1250"])
 def test_other_processors_have_it_too(target: str) -> None:
     @amdjit.kernel

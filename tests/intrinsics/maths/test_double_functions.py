@@ -166,6 +166,7 @@ def test_no_function_needs_a_library() -> None:
         type_kernel(every_function, (f64[:], f64[:]), Compilation(chosen), PYTHON_FUNCTIONS)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("options", [{"fastmath": True}, {"denormals": "flush"}])
 def test_modes_of_arithmetic_leave_functions_of_doubles_as_they_are(
     options: dict[str, Any],

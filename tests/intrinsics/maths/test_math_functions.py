@@ -87,6 +87,7 @@ def test_numbers_are_taken_apart_as_numpy_does(dtype: type) -> None:
         np.testing.assert_array_equal(np.signbit(ours)[finite], np.signbit(theirs)[finite])
 
 
+@pytest.mark.sample(17)
 @pytest.mark.parametrize(
     ("dtype", "name"),
     [(np.float16, name) for name in accuracy.REFERENCES]
@@ -246,6 +247,7 @@ NOT_OF_BITS = [
 ]
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize(
     ("name", "options"),
     [(name, {"denormals": "flush"}) for name in NOT_OF_BITS]

@@ -63,6 +63,7 @@ def check_product(
     np.testing.assert_array_equal(found, a @ b + c)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "layouts", LAYOUTS, ids=lambda layouts: "".join(each.value[0] for each in layouts)
 )
@@ -70,11 +71,13 @@ def test_all_eight_combinations_of_layouts(layouts: tuple[Any, ...]) -> None:
     check_product((f16, f16, f32), (32, 48, 64), (16, 16, 16), layouts)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("types", TYPES, ids=lambda types: "-".join(map(name_of, types)))
 def test_all_types_of_gfx12(types: tuple[Any, Any, Any]) -> None:
     check_product(types, (64, 16, 64), (32, 16, 32), (ROW, COL, ROW))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("types", TYPES[::2], ids=lambda types: "-".join(map(name_of, types)))
 def test_products_of_every_type_in_wave64_are_numpys(types: tuple[Any, Any, Any]) -> None:
     check_product(types, (16, 32, 64), (16, 32, 32), (ROW, COL, COL), 64)
@@ -95,6 +98,7 @@ def test_4_bit_products_with_k_of_16(types: tuple[Any, Any, Any]) -> None:
     check_product(types, (16, 16, 48), (16, 16, 48), (ROW, COL, ROW), 64)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("tile", [(16, 48, 16), (64, 16, 32), (32, 64, 48), (16, 16, 96)], ids=str)
 def test_tiles_of_any_multiples_of_16(tile: tuple[int, int, int]) -> None:
     check_product((f16, f16, f32), (64, 192, 96), tile, (ROW, ROW, ROW))

@@ -39,6 +39,7 @@ EXCHANGE = re.compile(r"ds_bpermute|ds_permute|v_permlane|row_xmask|v_readlane|s
 PAIRS = [pair for pair in itertools.product((A, B, C), repeat=2)]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("uses", PAIRS, ids=lambda uses: "-".join(use.value for use in uses))
@@ -55,6 +56,7 @@ def test_matrices_of_all_sizes_of_elements_stay_the_same(uses: Any) -> None:
             check_conversion(uses, dtype, 32, 48, layouts, wave_size)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize(
     "uses", [(A, B), (C, A), (B, C)], ids=lambda uses: "-".join(use.value for use in uses)
@@ -116,6 +118,7 @@ TRANSPOSES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sample(4)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("case", TRANSPOSES, ids=lambda case: f"{case[0].value}-{case[1]}")
@@ -234,6 +237,7 @@ def test_a_transpose_is_stored_as_such_and_a_layout_is_changed() -> None:
     np.testing.assert_array_equal(e, a.T)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 def test_registers_go_through_lds_as_they_are(wave_size: int) -> None:
     """In wide accesses, whatever the layout: a row-major B, an accumulator, and one that waves
@@ -296,6 +300,7 @@ def test_registers_of_4_bit_fragments() -> None:
     np.testing.assert_array_equal(d, a)
 
 
+@pytest.mark.sample(1)
 def test_a_result_becomes_the_left_operand_of_the_next_product() -> None:
     """(A B) C in registers: the sums, converted, are transposed into an A."""
 
