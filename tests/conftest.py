@@ -53,6 +53,8 @@ _LINKS = pytest.StashKey[list[int]]()
 # Where a worker writes its stacks if it is killed, and what was found there.
 _STACKS = pytest.StashKey[int]()
 _CHANGES = pytest.StashKey[pytest.MonkeyPatch]()
+# How often all of the heap had been searched for garbage when it was last set aside.
+_SEARCHES = pytest.StashKey[int]()
 _LAST_WORDS = pytest.StashKey[list[str]]()
 _STACKS_FOLDER = "AMDJIT_TESTS_STACKS"
 # pytest-timeout ends the whole worker after 300 seconds.
@@ -240,7 +242,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+def pytest_runtest_protocol(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, object, object]:
     """Leave the stacks of a test, too, that is about to be ended for the time it takes."""
     stacks = item.config.stash.get(_STACKS, None)
     if stacks is not None and "exhaustive" not in item.keywords:
@@ -249,6 +253,18 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         return (yield)
     finally:
         faulthandler.cancel_dump_traceback_later()
+        if nextitem is not None and nextitem.path != item.path:
+            _set_aside_what_stays(item.config.stash)
+
+
+def _set_aside_what_stays(stash: pytest.Stash) -> None:
+    """After a module, leave what it holds for ever out of later searches for garbage, as in
+    `pytest_collection_finish`: at the end of a whole run each took more than a second."""
+    searches = gc.get_stats()[-1]["collections"]
+    if searches > stash.get(_SEARCHES, 0):
+        gc.collect()
+        gc.freeze()
+        stash[_SEARCHES] = searches + 1
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -262,6 +262,7 @@ def test_the_nearest_target_is_of_the_same_family() -> None:
     assert of("gfx90a:xnack+", "gfx90a:xnack-", "gfx942:xnack+") == "gfx90a:xnack-"
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("row", EMULATED, ids=str)
 def test_emulators_have_the_settings_of_their_names(row: Target) -> None:
     for target in variants(row)[::4]:

@@ -159,6 +159,7 @@ def test_moves_with_attributes_are_kept(result: str, operand: str) -> None:
     ]
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 @pytest.mark.parametrize("processor", ["gfx1100", "gfx1151", "gfx1201"])
 def test_a_move_of_half_a_wave_before_a_branch(processor: str, level: int) -> None:

@@ -81,6 +81,7 @@ def test_what_programs_note_is_live_or_dead(name: str) -> None:
         assert not note.dead & live, item.text
 
 
+@pytest.mark.sample(13)
 @pytest.mark.parametrize("name", liveness_cases.CASES)
 def test_garbage_in_dead_registers_leaves_these_programs_right(name: str) -> None:
     wave_size, body = liveness_cases.CASES[name]

@@ -152,6 +152,7 @@ def test_what_no_parameter_explains_is_said(slower: tuple[Measurement, ...]) -> 
     assert "No values of the parameters explain" in fitted.text()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["gfx1201", "gfx1100", "gfx90a", "gfx942"])
 def test_every_loop_has_code_on_every_family(name: str) -> None:
     """Some experiments run once on the emulator; names are unique."""

@@ -83,6 +83,7 @@ def check_base(row: Row) -> None:
             np.testing.assert_array_equal(found, wanted, err_msg=f"{row.name}, {experiment}")
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(("target", "name"), ROWS)
 def test_the_emulators_rule_computes_what_the_models_compute(target: str, name: str) -> None:
     check_base(row_of(name, target))

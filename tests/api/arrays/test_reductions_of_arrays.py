@@ -37,6 +37,7 @@ def reduced(i, a, results):
     results[i, 8] = a[i:, ::2].argmin()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", ["?", "i1", "u8", "f4"])
 def test_reductions_are_those_of_numpy(dtype: str) -> None:
     same_as_python(reduced, values(dtype, 8, 5), np.zeros((8, 9)), lanes=8)
@@ -127,6 +128,7 @@ def types_of_results(a, kinds: Const):
             raise TypeError("another type")
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_results_have_numpys_types(dtype: str) -> None:
     a = np.ones(3, dtype)
@@ -224,6 +226,7 @@ def of_empty(a, out, which: Const):
         out[0] = max(a)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("which", ["sum", "min", "argmax", "max"])
 def test_empty_arrays_have_sums_but_no_extremes(which: str) -> None:
     a, out = np.zeros(0, np.float32), np.zeros(1, np.float32)

@@ -64,6 +64,7 @@ def test_comparisons_with_integers_are_exact(dtype: Any) -> None:
         assert out.tolist() == [op(a, int(number)) for number in x], (op, a)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", FLOATS, ids=lambda dtype: dtype.__name__)
 def test_numbers_take_a_float_arrays_type(dtype: Any) -> None:
     x = values_of(dtype)

@@ -167,6 +167,7 @@ def test_the_comment_names_the_linker_and_is_all_that_differs(
     assert link_plain(relocatable, other) == ours.replace(COMMENT, other)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("length", [0, 1, 3, 4, 8, 9, 16, 17, 128, 129, 240, 241, 1024, 1025, 5000])
 def test_strings_of_every_length_are_in_llds_order(length: int) -> None:
     texts = [chr(97 + i % 26) * length + f"{i}"[: max(0, length)] for i in range(40)]

@@ -76,6 +76,7 @@ def check_mutants(name: str, level: str, every: int) -> tuple[int, int]:
     return tried, needed
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "name", ["reduction", "atomics", "matrix_shared", "cross_lane", "branches"]
 )

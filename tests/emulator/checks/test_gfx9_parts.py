@@ -42,6 +42,7 @@ def _kinds(cpu: str, body: str) -> list[str]:
     return [report.kind for report in checked.reports]
 
 
+@pytest.mark.sample(4)
 @needs_tools
 @pytest.mark.parametrize("text", _HALVES)
 def test_two_halves_define_a_register(text: str) -> None:

@@ -142,6 +142,7 @@ def scaled(a, b, c, scale_a, scale_b, keep, out):
         out[i] = d[2]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("operand", ["a", "b", "c", "scale_a", "scale_b"])
 def test_undefined_scales_count_as_what_they_scale(operand: str) -> None:
     instruction = mfma_instruction("mfma_scale_f32_16x16x128_f8f6f4", "gfx950")
@@ -182,6 +183,7 @@ KERNEL early(GLOBAL u32 *x) {{
 """
 
 
+@pytest.mark.sample(3)
 @needs_tools
 @pytest.mark.parametrize(
     ("loaded", "operands"),

@@ -82,6 +82,7 @@ LAUNCHES = [
 ]
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(
     ("check", "case"), some(SEEDED_BUGS), ids=lambda value: getattr(value, "name", value)
 )
@@ -95,6 +96,7 @@ def test_the_bugs_of_wave32_are_found(check: str, case: Case) -> None:
         )
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("check", "case"), BUGS, ids=lambda value: getattr(value, "name", value))
 def test_bugs_of_wide_waves_are_found(check: str, case: Case) -> None:
     reports = reports_of(lambda: case.launch(case.kernel), check)

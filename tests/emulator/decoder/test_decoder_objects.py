@@ -89,6 +89,7 @@ def test_wave64_kernels_decode_as_objdump_does(name: str, tmp_path: Path) -> Non
     assert mine == theirs
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("level", [0, 3])
 @pytest.mark.parametrize("name", ["half_precision", "half_registers", "bytes", "matrix"])

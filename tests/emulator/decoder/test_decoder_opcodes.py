@@ -247,6 +247,7 @@ def test_all_fields_of_every_opcode_decode_as_objdump_does(
         check(chosen, wave_size, sets)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["VOPC", "VOP2", "VOP3", "VOP3P", "VGLOBAL"])
 def test_random_fields_decode_as_objdump_does_in_wave64(name: str) -> None:
     """These formats have lane masks or matrices, which cover other registers in wave64."""

@@ -189,6 +189,7 @@ _OF_OPERAND = (
 _LARGEST = {"f16": 0x7BFF, "f32": 0x7F7FFFFF, "f64": 0x7FEFFFFFFFFFFFFF}
 
 
+@pytest.mark.sample(12)
 @pytest.mark.usefixtures("each_tier")
 @pytest.mark.parametrize("mode", range(4))
 @pytest.mark.parametrize("code", _LARGEST)

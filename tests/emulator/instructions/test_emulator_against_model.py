@@ -62,6 +62,7 @@ def test_a_wrong_result_is_found() -> None:
         run_in_child("wrong memory", _QUICK, 1)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("batch", ["division", "lanes", "shared", "control"])
 def test_other_inputs_than_the_model_has_are_found(batch: str) -> None:
     """The judges can fail, and most do: nearly all results depend on the lowest bit of some

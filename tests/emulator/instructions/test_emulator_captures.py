@@ -156,6 +156,7 @@ def scale_digest(form: Format, values: Iterable[int], conditions: Iterable[int])
     )
 
 
+@pytest.mark.sample(2)
 @needs_tools
 @pytest.mark.usefixtures("each_tier")
 @pytest.mark.parametrize("row", rows("div_scale"))
@@ -276,6 +277,7 @@ def check_fmas(row: dict[str, Any], compute: Any) -> None:
     ]
 
 
+@pytest.mark.sample(2)
 @needs_tools
 @pytest.mark.usefixtures("each_tier")
 @pytest.mark.parametrize("row", rows("div_fmas"))
@@ -306,6 +308,7 @@ def fixup_digest(form: Format, values: Iterable[int]) -> int:
     return digest(packed(list(values), form.width // 8))
 
 
+@pytest.mark.sample(3)
 @needs_tools
 @pytest.mark.usefixtures("each_tier")
 @pytest.mark.parametrize("row", rows("div_fixup"))

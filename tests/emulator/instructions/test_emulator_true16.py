@@ -118,6 +118,7 @@ def test_the_kernels_use_both_halves_of_registers() -> None:
     assert len(upper) > 8
 
 
+@pytest.mark.sample(8)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("level", ["-O1", "-O3"])
 @pytest.mark.parametrize(
@@ -162,6 +163,7 @@ MOVES = {
 }
 
 
+@pytest.mark.sample(6)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("moves", MOVES)

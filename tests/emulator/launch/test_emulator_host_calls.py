@@ -43,6 +43,7 @@ def expected_lines(wave_size: int = 32) -> str:
     )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", PRINTF_KINDS)
 @pytest.mark.parametrize("processor", PROCESSORS)

@@ -42,6 +42,7 @@ SPARSE = [
 both_waves = pytest.mark.parametrize("wave", [W32, W64], ids=["w32", "w64"])
 
 
+@pytest.mark.sample(6)
 @pytest.mark.covering(1)
 @both_waves
 @pytest.mark.parametrize("first", [8, 128])
@@ -68,6 +69,7 @@ def test_an_inline_constant_as_c_fills_the_matrix(
     dense.expect(dense.run(constant=constant), dense.a @ dense.b + float(constant))
 
 
+@pytest.mark.sample(6)
 @pytest.mark.covering(2)
 @both_waves
 @pytest.mark.parametrize("product", [DENSE[8], DENSE[9], DENSE[10]], ids=str)
@@ -139,6 +141,7 @@ def test_sparse_products_follow_the_index(product: Product, wave: Wave, selected
     operands.expect(operands.run(selected), operands.dense_a() @ operands.b + operands.c)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.covering(2)
 @both_waves
 @pytest.mark.parametrize("product", SPARSE[8:], ids=str)

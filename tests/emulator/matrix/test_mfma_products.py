@@ -57,6 +57,7 @@ def test_many_registers_become_what_the_reference_computes(instruction: MfmaInst
             check(instruction, seed, case)
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("instruction", ALL[1::5], ids=name_of)
 def test_the_quick_mode_is_a_chain_of_multiply_adds(
     instruction: MfmaInstruction, monkeypatch: pytest.MonkeyPatch

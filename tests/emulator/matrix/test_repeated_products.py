@@ -173,6 +173,7 @@ def test_the_captured_matrix_of_integers(kind: str) -> None:
         assert f"{found.reshape(16, 16)[row, column]:#010x}" == wanted, (row, column)
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("matrix", INTEGERS, ids=name_of)
 def test_integers_are_exact_and_saturate_once(matrix: Matrix) -> None:
     random = np.random.default_rng(7)

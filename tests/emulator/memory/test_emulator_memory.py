@@ -65,6 +65,7 @@ def copy_body(space: str, size: int, mask: int) -> str:
 """
 
 
+@pytest.mark.sample(4)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("space", ["saddr", "global", "flat"])
 @pytest.mark.parametrize("size", NAMES)

@@ -49,6 +49,7 @@ def host(request: pytest.FixtureRequest) -> EmulatorDevice:
     )
 
 
+@pytest.mark.sample(2)
 def test_a_matrix_product_is_the_same_on_every_host(host: EmulatorDevice) -> None:
     a, b = np.random.default_rng(1).integers(-8, 9, (2, 4, 32, 8)).astype(np.float16)
     c = np.zeros((32, 8), np.float32)
@@ -84,6 +85,7 @@ KERNEL halves(GLOBAL f16 *x, GLOBAL float *y) {
     assert np.isnan(x[~number]).all()
 
 
+@pytest.mark.sample(2)
 def test_barriers_and_loads_of_all_widths(host: EmulatorDevice) -> None:
     a, b = np.random.default_rng(1).integers(-5, 6, (2, 32, 32)).astype(np.float32)
     c = np.zeros((32, 32), np.float32)
@@ -109,6 +111,7 @@ def test_barriers_and_loads_of_all_widths(host: EmulatorDevice) -> None:
     np.testing.assert_allclose(y, 2 * x + 1, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.sample(2)
 def test_calls_of_long_expressions(host: EmulatorDevice) -> None:
     """Conditions, halves and structures are passed to native functions and returned."""
     source = """#include "common.h"

@@ -117,6 +117,7 @@ def dealt(choices: list[list[Any]], count: int) -> list[tuple[Any, ...]]:
     ]
 
 
+@pytest.mark.sample(22)
 @pytest.mark.parametrize("name", NAMES)
 def test_kernels_compute_what_the_models_compute(name: str) -> None:
     row = rows()[name]

@@ -202,6 +202,7 @@ def test_nan_as_the_names_say() -> None:
         np.testing.assert_array_equal(inclusive, UFUNCS[op].accumulate(x))
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("shape", [5, 64, 130, (9, 9), 1024], ids=str)
 def test_votes_and_broadcasts(shape: Any, wave_size: int) -> None:

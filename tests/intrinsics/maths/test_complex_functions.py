@@ -85,6 +85,7 @@ def check(found: complex, wanted: complex, kind: Any, what: str) -> None:
         assert abs(found - wanted) <= WORST * max(unit * abs(wanted), least), f"{what}: {found}"
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("name", "kind"),
     [

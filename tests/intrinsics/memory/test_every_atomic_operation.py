@@ -194,6 +194,7 @@ def pairs(
     old[2 * lane + 1] = found[1]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(("kind", "dtype"), [(f16, np.float16), (bf16, ml_dtypes.bfloat16)])
 def test_atomics_on_pairs_of_halves_add_both(kind: Any, dtype: Any, place: str) -> None:

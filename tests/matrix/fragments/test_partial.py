@@ -191,6 +191,7 @@ def test_4_bit_elements_across_k(case: Any) -> None:
 PLACES = list(itertools.product((A, B, C), (ROW, COL), ("LDS", "global")))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "case", marked(PLACES, PLACES[::3]), ids=lambda case: f"{case[0].value}-{case[2]}"
 )

@@ -295,6 +295,7 @@ def test_overflow_of_f16_is_its_largest_number_if_the_mode_says_so_but_infinity_
     assert matrix.reference("wmma_f16_16x16x16_f16", a, b, c)[0, 0] == np.inf
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(
     "name", [name for name, each in matrix.INSTRUCTIONS.items() if not each.is_integer]
 )

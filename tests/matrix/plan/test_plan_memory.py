@@ -63,6 +63,7 @@ SHARED = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("fragment", "waves", "sharing"), SHARED, ids=named)
 def test_waves_that_share_fragments_copy_them_whole(
     fragment: Any, waves: tuple[int, int], sharing: str

@@ -63,6 +63,7 @@ def test_products_of_other_types_kill_an_order_of_k(mutant: Mutant, types: Any) 
         assert not is_wrong(types, ones)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("data", [random_data, rocwmma_data, ones], ids=lambda data: data.__name__)
 def test_without_a_mutant_nothing_is_wrong(data: Data) -> None:
     for types in (HALF, BYTES, ROUNDED, (fp8, bf8, f32, f32)):
@@ -181,6 +182,7 @@ def instruction_is_wrong(product: MatrixInstruction, data: str) -> bool:
     return not np.array_equal(compute(product, (a, b, c), index).astype(int), whole @ b + c)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", INSTRUCTIONS)
 def test_products_through_layouts_kill_wrong_layouts(
     name: str, monkeypatch: pytest.MonkeyPatch

@@ -41,6 +41,7 @@ def _check_complete(target: Target) -> None:
         assert (first is None) == (why_left_out(row) is not None), row.opcode
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("target", _SAMPLED, ids=str)
 def test_every_executed_opcode_has_a_trial_or_a_reason(target: Target) -> None:
     _check_complete(target)
@@ -52,6 +53,7 @@ def test_every_executed_opcode_of_each_family_has_a_trial_or_a_reason(target: Ta
     _check_complete(target)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("target", _FAMILIES, ids=str)
 def test_the_batches_have_every_opcode_that_is_not_left_out(target: Target) -> None:
     sets = instruction_set_of(target.name)

@@ -31,6 +31,7 @@ def _facts(target: Target) -> list[KernelFacts]:
     ]
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("target", _EMULATED, ids=str)
 def test_a_code_object_is_what_the_assembler_makes(target: Target, tmp_path: Path) -> None:
     code = target.isa[0].to_bytes(4, "little") * 70
