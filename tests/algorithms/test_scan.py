@@ -202,7 +202,7 @@ def test_looking_back_waits_for_workgroups_that_come_later() -> None:
 
 
 def test_one_pass_gives_the_same_as_three(monkeypatch: pytest.MonkeyPatch) -> None:
-    for shape in [(1, 1025), (3, 5000), (1, 40_000)]:
+    for shape in [(3, 5000), (1, 40_000)]:
         x = numbers(shape, np.int32).astype(PAIR)
         results = []
         for tiles in [1, 10**9]:

@@ -32,6 +32,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "results"
 
 
+@pytest.mark.exhaustive
 def test_compile_latency_measures_every_stage(
     results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -275,7 +276,7 @@ SHORT = [
     ("block_reductions", ()),
     ("import_time", (1,)),
     ("profile_cost", (1,)),
-    ("sanitizer_cost", (1, 1)),
+    pytest.param("sanitizer_cost", (1, 1), marks=pytest.mark.exhaustive),
     pytest.param("cycle_model_speed", (), marks=pytest.mark.exhaustive),
     pytest.param("cycle_ranks", (), marks=pytest.mark.exhaustive),
     pytest.param("explorer_page", (), marks=pytest.mark.exhaustive),

@@ -24,11 +24,11 @@ def resident():
 
 x = np.arange(32, dtype=np.int32)
 points = []
-for j in range(170):
+for j in range(100):
     make(j)[1, 32](x.copy())
-    if j in (80, 169):
+    if j in (50, 99):
         points.append(resident())
-print((points[1] - points[0]) / 89)
+print((points[1] - points[0]) / 49)
 """
 
 

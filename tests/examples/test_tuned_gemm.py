@@ -51,7 +51,7 @@ def check(case: tuple[str, Configuration, tuple[int, ...]], in_panels: bool) -> 
     assert report.largest_error <= report.tolerance < 0.1
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(cases(("f16", "fp8", "i8")), st.booleans())
 @pytest.mark.filterwarnings("ignore::amdjit.PerformanceWarning")
 def test_any_configuration_is_right(

@@ -79,7 +79,7 @@ def test_a_difference_is_found_and_made_small(
     assert difference([program(data) for data in batch]) is None
     monkeypatch.setattr(Number, "__sub__", Number.__add__)
     with pytest.raises(AssertionError, match="Python says"):
-        check(batch, Build(1), attempts=60)
+        check(batch, Build(1), attempts=40)
     lines = capsys.readouterr().out.splitlines()
     assert any(" - " in line or "-=" in line for line in lines)
     assert len(lines) < 20

@@ -49,7 +49,7 @@ def check_random_program(seed: int) -> int:
 
 
 def test_random_programs_wait_for_what_all_their_paths_show() -> None:
-    assert sum(check_random_program(seed) for seed in range(60)) > 30
+    assert sum(check_random_program(seed) for seed in range(25)) > 12
 
 
 @pytest.mark.exhaustive

@@ -49,7 +49,7 @@ def stencil_in_numpy(x: np.ndarray, rounds: int) -> np.ndarray:
     return x
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(
     grid=st.integers(1, 40),
     block=st.integers(1, 200),

@@ -95,10 +95,14 @@ def test_loaded_modules_print(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == 2 * expected_lines()
 
 
-@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "check",
-    ["memory", pytest.param("init", marks=SLOW), pytest.param("race", marks=SLOW), "sync"],
+    [
+        "memory",
+        pytest.param("init", marks=SLOW),
+        pytest.param("race", marks=SLOW),
+        pytest.param("sync", marks=SLOW),
+    ],
 )
 def test_prints_are_clean_under_every_check(check: str, capsys: pytest.CaptureFixture[str]) -> None:
     with amdjit.sanitize(check):

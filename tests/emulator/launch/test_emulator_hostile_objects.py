@@ -33,7 +33,7 @@ BATCH = 100
 CI_OBJECTS = 100
 ALL_OBJECTS = 10_000
 CHECKS = ("memory", "race", "init", "sync")
-CI_CHECKED, ALL_CHECKED = 36, 3_000
+CI_CHECKED, ALL_CHECKED = 16, 3_000
 
 
 @pytest.fixture(scope="module")

@@ -147,23 +147,27 @@ KERNEL longs(GLOBAL float *x, GLOBAL double *d, GLOBAL f16x2 *h, GLOBAL u32 *p) 
 
 
 def products(part: int) -> list[tuple[Instruction, list[Registers], Registers]]:
-    """Return a quarter of the instructions with operands and what the model has for them."""
+    """Return an eighth of the instructions with operands and what the model has for them."""
     random, found = np.random.default_rng(5), []
-    cases = [*CASES[part::4], ("integers", "integers")]
-    for instruction in [each for each in INSTRUCTIONS if each.shape.wave.size == 32][part::4]:
+    cases = [*CASES[part::8], ("integers", "integers")]
+    for instruction in [each for each in INSTRUCTIONS if each.shape.wave.size == 32][part::8]:
         samples = [instruction.sample(random, case) for case in cases]
         inputs = [np.concatenate(parts, axis=1) for parts in zip(*samples, strict=True)]
         found.append((instruction, inputs, instruction.expected(inputs)))
     return found
 
 
-def test_matrix_products_round_alike(host: EmulatorDevice, request: pytest.FixtureRequest) -> None:
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("half", [0, 4])
+def test_matrix_products_round_alike(
+    host: EmulatorDevice, request: pytest.FixtureRequest, half: int
+) -> None:
     """The quick form of a step, the form for any operands and the chain for whole numbers, of each
     kind of result on some host: on x86-64-v2, where halves are converted by functions, f16."""
     random = np.random.default_rng(5)
     with using(device=host):
         for instruction, inputs, expected in products(
-            PARAMETERS.index(request.node.callspec.params["host"])
+            PARAMETERS.index(request.node.callspec.params["host"]) + half
         ):
             np.testing.assert_array_equal(instruction.run(inputs), expected, str(instruction))
         for dot in DOTS:

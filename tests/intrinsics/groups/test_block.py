@@ -276,7 +276,7 @@ def test_broadcasts_follow_each_other_without_a_race() -> None:
 def test_random_sequences_of_calls() -> None:
     """Programs of random calls, which share LDS, in random blocks."""
     rng = random.Random(11)
-    for _ in range(6):
+    for _ in range(3):
         shape = rng.choice([(3,), (40,), (65,), (8, 16), (4, 5, 6)])
         steps = tuple(rng.randrange(5) for _ in range(4))
         n = math.prod(shape)

@@ -166,33 +166,34 @@ def test_a_transpose_takes_one_or_two_instructions_a_register_and_bit(wave_size:
     code.count("v_permlane64_b32", registers if wave_size == 64 else 0)
 
 
-def test_every_fragment_can_become_every_other_of_its_matrix() -> None:
+@pytest.mark.sample(6)
+@pytest.mark.parametrize("columns", [16, 32])
+@pytest.mark.parametrize("rows", [16, 48, 64])
+@pytest.mark.parametrize("dtype", [f16, u8, f32, matrix.i4], ids=str)
+@pytest.mark.parametrize("wave_size", [32, 64])
+def test_every_fragment_can_become_every_other_of_its_matrix(
+    wave_size: int, dtype: Any, rows: int, columns: int
+) -> None:
     """There is a plan for each pair of kinds, but for 4 bits in wave64 with blocks that half a wave
     holds."""
 
-    def kinds(rows: int, columns: int, dtype: Any, wave_size: int) -> list[FragmentKind]:
-        uses = (A, B) if isinstance(dtype, Nibble) else (A, B, C)
-        wide = {A: (False, True), B: (False, True), C: (False,)}
-        return [
-            FragmentKind(use, *sizes(use, rows, columns), dtype, ROW, wave_size, None, is_wide)
-            for use in uses
-            for is_wide in wide[use]
-        ]
-
-    for wave_size, dtype, rows, columns in itertools.product(
-        (32, 64), (f16, u8, f32, matrix.i4), (16, 48, 64), (16, 32)
-    ):
-        fragments = kinds(rows, columns, dtype, wave_size)
-        for source, target in itertools.product(fragments, repeat=2):
-            if min(source.blocks.lanes, target.blocks.lanes) == wave_size:
-                assert transforms.plan(source, target, False).kind == target
-            elif (source.is_left, source.blocks.steps, source.blocks.depth) != (
-                target.is_left,
-                target.blocks.steps,
-                target.blocks.depth,
-            ):
-                with pytest.raises(Refused):
-                    transforms.plan(source, target, False)
+    uses = (A, B) if isinstance(dtype, Nibble) else (A, B, C)
+    wide = {A: (False, True), B: (False, True), C: (False,)}
+    fragments = [
+        FragmentKind(use, *sizes(use, rows, columns), dtype, ROW, wave_size, None, is_wide)
+        for use in uses
+        for is_wide in wide[use]
+    ]
+    for source, target in itertools.product(fragments, repeat=2):
+        if min(source.blocks.lanes, target.blocks.lanes) == wave_size:
+            assert transforms.plan(source, target, False).kind == target
+        elif (source.is_left, source.blocks.steps, source.blocks.depth) != (
+            target.is_left,
+            target.blocks.steps,
+            target.blocks.depth,
+        ):
+            with pytest.raises(Refused):
+                transforms.plan(source, target, False)
 
 
 @pytest.mark.parametrize("wave_size", [32, 64])
