@@ -30,11 +30,12 @@ _DIGESTS = {
 }
 _LANES = 1 << 12
 # Those of the wave, and two at once, are elsewhere.
-_NAMES = [name for name in known_rows("gfx1201") if not name.startswith(("v_s_", "v_dual_"))]
+_KNOWN = known_rows("gfx1201")
+_NAMES = [name for name in _KNOWN if not name.startswith(("v_s_", "v_dual_"))]
 _OLDER = [
     name
     for name in known_rows("gfx1100")
-    if name not in known_rows("gfx1201") and not name.startswith("v_dual_") and "f64" not in name
+    if name not in _KNOWN and not name.startswith("v_dual_") and "f64" not in name
 ]
 
 
