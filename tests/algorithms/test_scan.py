@@ -82,6 +82,7 @@ def test_long_segments_beside_each_other() -> None:
     same(amdjit.exclusive_scan(operator.add, wide.T, 1), exclusive(total.T, 0))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", [np.float16, np.complex128])
 def test_elements_of_every_type_are_scanned(dtype: Any) -> None:
     check_scans(numbers(600, dtype))

@@ -121,7 +121,7 @@ def places(code: list[str], pattern: str) -> list[int]:
     return [place for place, line in enumerate(code) if re.search(pattern, line)]
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("level", [1, 3])
 @pytest.mark.parametrize(("processor", "wave_size"), TARGETS)
 def test_moves_of_lanes_stay_with_their_lanes(processor: str, wave_size: int, level: int) -> None:

@@ -75,7 +75,7 @@ def test_what_the_host_does(row: Row, names: dict[str, object]) -> None:
         checklist.run_text(row.program, names)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("module", "functions"), checklist.MODULES)
 def test_functions_of_modules_give_what_python_gives(
     module: str, functions: str, names: dict[str, object]

@@ -74,6 +74,7 @@ ON_CDNA = (
 )  # fmt: skip
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("target", "name"),
     [

@@ -80,7 +80,7 @@ def test_forms_have_neither_races_nor_stray_accesses(form: str) -> None:
 
 
 # Barriers of a step, and LDS that the form takes.
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize(
     ("form", "barriers", "tiles"), [("one buffer", 2, 1), ("two buffers", 1, 2)]

@@ -71,6 +71,7 @@ def test_long_random_programs_mean_what_python_means() -> None:
     check_many(3, 1, 8, 200)
 
 
+@pytest.mark.exhaustive
 def test_a_difference_is_found_and_made_small(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
@@ -115,7 +116,7 @@ def test_programs_mean_the_same_on_several_processors_at_several_levels(group: i
                 check(batch, replace(random_build(random, level), bounds_check=False))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @OLDER
 @pytest.mark.parametrize(("level", "size"), [(1, 48), (3, 200)])
 def test_some_random_programs_on_older_families(cpu: str, level: int, size: int) -> None:

@@ -34,6 +34,7 @@ _USUAL = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("processor", "name"),
     [

@@ -22,7 +22,7 @@ WAVE64 = "-mwavefrontsize64"
 EVERY_WAY = [(level, *wave) for level in ("-O0", "-O1", "-O3") for wave in ((), (WAVE64,))]
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize(

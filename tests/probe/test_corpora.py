@@ -167,7 +167,7 @@ def test_the_stored_programs_are_those_that_the_generator_writes() -> None:
     assert lzma.decompress(writer.FILE.read_bytes()) == writer.content()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("target", FAMILIES)
 def test_programs_write_what_python_does(target: str) -> None:
     with amdjit.use(f"emulator:{target}"):
@@ -209,7 +209,7 @@ def test_square_roots_of_all_halves_are_right_to_a_unit(target: str) -> None:
     assert case.inputs(0, 0x3C00) == "0x3c00 (1.0)"
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("target", FAMILIES)
 def test_digests_of_whole_domains_are_those_of_the_reference(target: str) -> None:
     case = case_of(approximate, target, "v_exp_f32, all multiples of 2**-24 in (-1")

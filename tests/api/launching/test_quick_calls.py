@@ -219,7 +219,7 @@ def same_limit() -> Iterator[None]:
     globals()["LIMIT"] = before
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", KERNELS)
 @settings(max_examples=5)

@@ -111,7 +111,7 @@ def test_kernels_are_linked_as_lld_links_them(
     assert_same(emit_object(optimise(ir(name), target, options), target, options))
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("target", TARGETS, ids=str)
 def test_every_target_and_wave_size_is_linked_as_lld_links_it(target: Target) -> None:
     for wave_size in target.wave_sizes:
@@ -141,7 +141,7 @@ def test_objects_of_clang_are_linked_as_lld_links_them(
     assert_same(result.read_bytes())
 
 
-@pytest.mark.sample(25)
+@pytest.mark.sample(15)
 @pytest.mark.parametrize("seed", range(60))
 def test_random_objects_are_linked_as_lld_links_them(seed: int) -> None:
     require_lld()

@@ -41,7 +41,7 @@ def levels() -> list[Any]:
     return cases
 
 
-@pytest.mark.sample(14)
+@pytest.mark.sample(9)
 @pytest.mark.parametrize(("name", "level"), levels())
 def test_what_clang_makes_lacks_no_wait(name: str, level: str) -> None:
     assert find_missing_waits(compile_kernel(name, level)) == ()

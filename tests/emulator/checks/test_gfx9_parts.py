@@ -53,6 +53,7 @@ def test_two_halves_define_a_register(text: str) -> None:
     assert _kinds(_HALVES[text], high + undefined) == ["undefined-store"]
 
 
+@pytest.mark.sample(2)
 @needs_tools
 @pytest.mark.parametrize("text", _BYTES)
 def test_four_bytes_define_a_register(text: str) -> None:

@@ -109,7 +109,7 @@ def device_arrays(instruction: MfmaInstruction, given: Any, operand: str, lane: 
     return arrays[: len(given) + instruction.is_sparse]
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("target", "name", "given", "controls"), CASES)
 def test_undefined_rows_and_columns_are_reported(
     target: str, name: str, given: tuple[int, ...], controls: tuple[int, ...]

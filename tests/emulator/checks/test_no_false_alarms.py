@@ -56,7 +56,7 @@ def test_kernels_that_only_look_wrong(launch: correct_kernels.Launch) -> None:
 _LONGEST = ("flash_attention", "i8_gemm", "perf_hgemm")
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "name",
     [
@@ -70,7 +70,7 @@ def test_the_examples_raise_no_alarm(name: str) -> None:
     assert not reports, text_of(reports)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(4)
 @needs_tools
 @pytest.mark.parametrize(
     ("case", "level"),

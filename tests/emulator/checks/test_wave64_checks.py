@@ -127,7 +127,7 @@ def test_lanes_of_both_halves_are_named_and_counted() -> None:
     assert third.count == 24
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("case", [*CORRECT, *some(CORRECT_KERNELS)], ids=lambda case: case.name)
 def test_correct_kernels_are_not_reported(case: Case) -> None:
     kernel = wide(case.kernel)

@@ -215,6 +215,7 @@ EVERY_FORMAT = [
 ]
 
 
+@pytest.mark.sample(25)
 @pytest.mark.parametrize(("sets", "name"), EVERY_FORMAT)
 def test_random_fields_of_every_opcode_decode_as_objdump_does(
     sets: InstructionSet, name: str

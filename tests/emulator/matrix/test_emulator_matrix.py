@@ -134,7 +134,7 @@ SETS = [
 ]
 
 
-@pytest.mark.sample(16)
+@pytest.mark.sample(10)
 @pytest.mark.parametrize(("product", "wave", "selected"), SETS)
 def test_sparse_products_follow_the_index(product: Product, wave: Wave, selected: int) -> None:
     operands = sparse(np.random.default_rng(9), product, wave)

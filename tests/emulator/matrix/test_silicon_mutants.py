@@ -166,7 +166,7 @@ def test_nothing_differs_without_a_mutation(result: str) -> None:
         assert not _differs(result)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_mutant_is_found(name: str, monkeypatch: Patch) -> None:
     patch, result = MUTANTS[name]

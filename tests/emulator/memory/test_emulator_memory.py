@@ -89,6 +89,7 @@ def test_copies_of_every_width_and_pattern(size: int, space: str) -> None:
                 np.testing.assert_array_equal(output, expected)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("size", NAMES)
 def test_lds_copies_of_every_width_and_pattern(size: int) -> None:
     lane = np.arange(32)

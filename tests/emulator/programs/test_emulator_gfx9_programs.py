@@ -49,7 +49,7 @@ def kernels() -> list[Any]:
     return found
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(("cpu", "file", "name", "level"), programs())
 def test_programs_for_cdna_give_the_hosts_results(
     cpu: str, file: str, name: str, level: str
@@ -64,7 +64,7 @@ def test_programs_for_cdna_give_the_hosts_results(
                 np.testing.assert_array_equal(given[index], expected[index])
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("cpu", "case", "level"), kernels())
 def test_kernels_for_cdna_give_the_hosts_results(cpu: str, case: Case, level: int) -> None:
     with using(cpu=cpu):

@@ -64,6 +64,7 @@ def test_a_matrix_product_is_the_same_on_every_host(host: EmulatorDevice) -> Non
     np.testing.assert_array_equal(c.reshape(2, 16, 8).transpose(0, 2, 1).reshape(16, 16), expected)
 
 
+@pytest.mark.sample(2)
 def test_half_precision_is_the_same_on_every_host(host: EmulatorDevice) -> None:
     source = """#include "common.h"
 KERNEL halves(GLOBAL f16 *x, GLOBAL float *y) {

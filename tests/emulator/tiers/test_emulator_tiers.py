@@ -384,6 +384,7 @@ def test_operations_are_made_once_for_all_kernels_and_processes(
     assert not before & after
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("keep", [0, 100, -1])
 def test_damaged_packs_are_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: int

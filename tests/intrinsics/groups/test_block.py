@@ -102,7 +102,7 @@ def test_every_type_and_name(kind: Any) -> None:
     _check_names(kind, list(UFUNCS), ((48, 32), ((16, 8), 64)))
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("place", range(len(TYPES)), ids=lambda place: np.dtype(TYPES[place]).name)
 def test_every_type(place: int) -> None:
     names = list(UFUNCS)
@@ -357,7 +357,7 @@ def test_one_wave_needs_neither_lds_nor_barriers() -> None:
     assert several.asm.count("s_barrier_wait") == 4
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("target", ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1250"])
 def test_other_processors_have_it_too(target: str) -> None:
     @amdjit.kernel

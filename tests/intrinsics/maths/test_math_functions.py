@@ -247,7 +247,7 @@ NOT_OF_BITS = [
 ]
 
 
-@pytest.mark.sample(16)
+@pytest.mark.sample(9)
 @pytest.mark.parametrize(
     ("name", "options"),
     [(name, {"denormals": "flush"}) for name in NOT_OF_BITS]

@@ -104,6 +104,7 @@ def test_functions_of_two_numbers_give_numpys_results(
     np.testing.assert_array_equal(results(function, dtype, x, y), quiet(function, x, y))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_close_numbers_are_those_that_numpy_and_python_hold_for_close(dtype: Any) -> None:
     x, y = PAIRS.astype(dtype).T.copy()

@@ -61,7 +61,7 @@ def bits(values: Any, dtype: Any) -> list[int]:
     return list(array.view(f"u{array.itemsize}"))
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("processor", "scope"),
     [

@@ -47,7 +47,7 @@ def in_memory(values: Any, layout: Any) -> Any:
     return values if layout is ROWS else np.ascontiguousarray(values.T)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("target", ["gfx1100", pytest.param("gfx1201", marks=exhaustive)])
 @both_waves
 @pytest.mark.parametrize(

@@ -157,6 +157,7 @@ def test_fragments_begin_before_their_array(place: tuple[int, int]) -> None:
         np.testing.assert_array_equal(written, expected[:70, :80])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("layout", [ROW, COL], ids=["row", "col"])
 def test_4_bit_fragments_begin_before_their_array(layout: Any) -> None:
     @amdjit.kernel(block=32)
@@ -176,7 +177,7 @@ def test_4_bit_fragments_begin_before_their_array(layout: Any) -> None:
 ACROSS_K = list(itertools.product((32, 64), ((COL, ROW), (COL, COL), (ROW, ROW)), (16, 32, 64)))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("case", marked(ACROSS_K, ACROSS_K[::5]), ids=str)
 def test_4_bit_elements_across_k(case: Any) -> None:
     """Whole tiles, clipped ones, and partial fragments of A by columns and B by rows: lanes

@@ -80,7 +80,7 @@ EVERY = tuple(
 )
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("target", "types", "m", "n", "wide"),
     [*SLICE, *(pytest.param(*each, marks=exhaustive) for each in EVERY if each not in SLICE)],
@@ -133,7 +133,7 @@ EVERY_SPARSE = tuple(
 )
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("target", "m", "k", "dtype"),
     [*SPARSE_SLICE, *(pytest.param(*each, marks=exhaustive) for each in EVERY_SPARSE)],
@@ -204,7 +204,7 @@ EVERY_CONVERSION = tuple(
 )
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("target", "use", "m", "n", "source", "wanted"),
     [*CONVERSIONS, *(pytest.param(*each, marks=exhaustive) for each in EVERY_CONVERSION)],

@@ -103,7 +103,7 @@ OFTEN = [(types, 32) for types in TYPES[::2]] + [
 ]
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "case", marked(itertools.product(TYPES, (32, 64)), OFTEN), ids=lambda case: name_of(case[0])
 )

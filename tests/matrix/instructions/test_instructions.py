@@ -80,7 +80,7 @@ def test_the_data_tell_a_transposed_or_permuted_operand_apart(product: MatrixIns
         assert (found != wrong + c).mean() > 0.5, name
 
 
-@pytest.mark.sample(20)
+@pytest.mark.sample(12)
 @each(INTEGERS)
 @pytest.mark.parametrize(("a_signed", "b_signed", "clamp"), FLAGS)
 def test_integers_of_all_bits_with_signs_and_clamp(

@@ -38,7 +38,7 @@ def shape_of(fragment: tuple[Any, ...], waves: tuple[int, int], more: int = 1) -
     return fragment[1] * waves[0] * more, fragment[2] * waves[1] * more
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("fragment", "waves"), list(zip(SLICE, itertools.cycle(BLOCKS))), ids=named
 )

@@ -44,7 +44,7 @@ def is_wrong(types: Any, data: Data, layouts: Any = (ROW, COL, ROW)) -> bool:
     return error > allowed
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("mutant", PRODUCT_MUTANTS, ids=str)
 def test_products_kill_the_mutant(mutant: Mutant) -> None:
     with mutated(mutant):
@@ -182,7 +182,7 @@ def instruction_is_wrong(product: MatrixInstruction, data: str) -> bool:
     return not np.array_equal(compute(product, (a, b, c), index).astype(int), whole @ b + c)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", INSTRUCTIONS)
 def test_products_through_layouts_kill_wrong_layouts(
     name: str, monkeypatch: pytest.MonkeyPatch

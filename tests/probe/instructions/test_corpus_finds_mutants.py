@@ -158,7 +158,7 @@ def _results(bundle: Bundle) -> list[_Results]:
         return list(bundle.launch())
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: f"{m.mnemonic} {m.named} {m.format}")
 def test_the_corpus_reveals(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
     bundle = _bundle_of(mutant)

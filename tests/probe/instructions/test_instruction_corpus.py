@@ -93,7 +93,7 @@ def _sample(run: Run, target: Target) -> list[Bundle]:
     return [replace(found[0], trials=found[0].trials[::11])] if found else []
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("target", _FAMILIES, ids=str)
 def test_a_sample_runs_on_the_emulator(target: Target) -> None:
     seen = 0
