@@ -89,7 +89,7 @@ def test_the_order_is_kept_between_parts_and_along_the_first_axis() -> None:
     assert found.tolist() == [(0, 5899), (50, 5949), (100, 5999)]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", [BF16, np.complex64, FP8, np.bool_])
 def test_elements_of_every_type_are_combined(dtype: Any) -> None:
     check_sum_and_extremes(numbers(700, dtype))

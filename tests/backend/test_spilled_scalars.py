@@ -56,7 +56,7 @@ def check(kernel: Any, processor: str) -> None:
     assert [k for k in range(LOOPS) if out[k].tolist() != expected] == []
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("processor", "wave_size", "shift"),
     [

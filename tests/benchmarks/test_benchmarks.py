@@ -161,6 +161,7 @@ def test_emulator_speed_measures_every_kernel(results: Path) -> None:
         assert {"full", "full, from the cache", "quick", "quick, operations known"} <= row.keys()
 
 
+@pytest.mark.exhaustive
 def test_both_arithmetics_of_matrix_products_are_measured() -> None:
     measured = matrix_arithmetic.seconds(32, 1)
     assert {name.partition(", ")[0] for name in measured} == {"N(0,1)", "integers"}
@@ -171,6 +172,7 @@ def test_both_arithmetics_of_matrix_products_are_measured() -> None:
     assert matrix_arithmetic.report(32, measured).count(">= 0.60") == len(measured) // 2
 
 
+@pytest.mark.exhaustive
 def test_both_arithmetics_of_every_approximate_instruction_are_measured() -> None:
     measured = matrix_arithmetic.seconds_of_functions(1024, 1)
     assert {name.partition(", ")[0] for name in measured} == set(matrix_arithmetic.FUNCTIONS)
@@ -284,6 +286,7 @@ SHORT = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("script", "arguments"), SHORT)
 def test_a_script_runs_to_its_end(
     results: Path, script: str, arguments: tuple[int, ...], capsys: pytest.CaptureFixture[str]

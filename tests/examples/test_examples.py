@@ -52,7 +52,7 @@ ON_GFX11 = [
 OFTEN = ("article_fragments", "flash_attention", "perf_hgemm", "simple_hgemm")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "name",
     [
@@ -100,7 +100,7 @@ def test_examples_of_gfx12_are_refused_on_gfx11(name: str) -> None:
         importlib.import_module(f"amdjit.examples.{name}").main()
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_second_launch_compiles_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     example = importlib.import_module(f"amdjit.examples.{name}")

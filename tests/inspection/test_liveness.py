@@ -68,6 +68,7 @@ def inputs() -> NDArray[np.uint32]:
     return np.random.default_rng(3).integers(0, 1 << 32, 1024, np.uint32)
 
 
+@pytest.mark.sample(13)
 @pytest.mark.parametrize("name", liveness_cases.CASES)
 def test_what_programs_note_is_live_or_dead(name: str) -> None:
     wave_size, body = liveness_cases.CASES[name]

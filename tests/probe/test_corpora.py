@@ -76,6 +76,7 @@ def test_a_row_runs_on_the_emulator_and_is_identified(target: str) -> None:
     assert str(found[row.name]) == "as emulated"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("target", "mnemonic"),
     [
@@ -241,6 +242,7 @@ def test_a_sample_of_two_sources_takes_both() -> None:
         np.testing.assert_array_equal(half[fits], expected[fits])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("target", FAMILIES)
 @pytest.mark.parametrize("kind", ["u32", "f32"])

@@ -143,7 +143,7 @@ def test_kernels_that_only_look_wrong_are_not_reported(launch: correct_kernels.L
     assert not reports, text_of(reports)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @needs_tools
 @pytest.mark.parametrize("level", [pytest.param("-O0", marks=pytest.mark.exhaustive), "-O3"])
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def host(request: pytest.FixtureRequest) -> EmulatorDevice:
     )
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 def test_a_matrix_product_is_the_same_on_every_host(host: EmulatorDevice) -> None:
     a, b = np.random.default_rng(1).integers(-8, 9, (2, 4, 32, 8)).astype(np.float16)
     c = np.zeros((32, 8), np.float32)
@@ -86,7 +86,7 @@ KERNEL halves(GLOBAL f16 *x, GLOBAL float *y) {
     assert np.isnan(x[~number]).all()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 def test_barriers_and_loads_of_all_widths(host: EmulatorDevice) -> None:
     a, b = np.random.default_rng(1).integers(-5, 6, (2, 32, 32)).astype(np.float32)
     c = np.zeros((32, 32), np.float32)
@@ -112,7 +112,7 @@ def test_barriers_and_loads_of_all_widths(host: EmulatorDevice) -> None:
     np.testing.assert_allclose(y, 2 * x + 1, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 def test_calls_of_long_expressions(host: EmulatorDevice) -> None:
     """Conditions, halves and structures are passed to native functions and returned."""
     source = """#include "common.h"
@@ -158,7 +158,7 @@ def products(part: int) -> list[tuple[Instruction, list[Registers], Registers]]:
     return found
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("half", [0, 4])
 def test_matrix_products_round_alike(
     host: EmulatorDevice, request: pytest.FixtureRequest, half: int

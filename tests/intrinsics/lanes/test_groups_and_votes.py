@@ -103,7 +103,7 @@ def votes(x, out):
     out[b, 3, t] = sync.syncthreads_count(x[b, t] == 0)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("size", [32, 64])
 @pytest.mark.parametrize("block", [(1, 1), (45, 1), (16, 5), (32, 32)])

@@ -45,6 +45,7 @@ def check(name: str, arguments: tuple[np.ndarray, ...]) -> None:
 EXACTLY_KNOWN = [name for name, reference in REFERENCES.items() if reference.exact is not None]
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("name", EXACTLY_KNOWN)
 def test_functions_are_right_at_edges_and_for_every_exponent(name: str) -> None:
     edges = accuracy.edge_inputs(name, 400)
@@ -211,6 +212,7 @@ def test_the_errors_of_the_table_are_those_that_are_promised() -> None:
         assert row["inputs"] > 10**7, name
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", fit_doubles.POLYNOMIALS)
 def test_the_polynomials_are_those_that_the_script_finds(name: str) -> None:
     found, error = fit_doubles.fitted(name)

@@ -35,6 +35,7 @@ LARGEST_ERROR = dict.fromkeys(accuracy.REFERENCES | accuracy.REFERENCES_OF_TWO, 
 """In units of the last place."""
 
 
+@pytest.mark.sample(18)
 @pytest.mark.parametrize("name", accuracy.REFERENCES)
 def test_functions_of_one_number_are_right_for_every_exponent(name: str) -> None:
     rng = np.random.default_rng(7)
@@ -377,6 +378,7 @@ def test_the_polynomials_of_f64_are_those_that_the_script_finds(name: str) -> No
     )
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("name", fit_polynomials.SINGLES)
 def test_the_polynomials_of_f32_are_those_that_the_script_finds(name: str) -> None:
     found, error = fit_polynomials.fitted_singles(name)

@@ -25,7 +25,7 @@ def each(instructions: list[MatrixInstruction]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("product", instructions, ids=lambda product: product.name)
 
 
-@pytest.mark.sample(40)
+@pytest.mark.sample(30)
 @each(FLOATS)
 @pytest.mark.parametrize("data", ["normal", "any_bits", "finite", "mixed", "tiny", "powers"])
 def test_instructions_sum_as_the_host_does(product: MatrixInstruction, data: str) -> None:

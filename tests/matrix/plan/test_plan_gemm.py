@@ -77,6 +77,7 @@ def test_the_slice_has_every_type_layout_depth_and_thread_block() -> None:
     assert {case[1] for case in GRID} == set(WAVE_TILES)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("case", SLICE[:2], ids=named)
 def test_wave_tiles_in_waves_of_64_lanes(case: tuple[Any, ...]) -> None:
     check_product(*case, smallest(case), random_data, 64)
