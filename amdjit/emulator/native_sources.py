@@ -38,12 +38,14 @@ from amdjit.emulator.tiers.quick_native import (
     threaded_text,
     where_text,
 )
+from amdjit.emulator.wave.wave_state import MOVE_REGISTERS, move_registers_text
 
 # The native functions of the quick tier: the wave functions that run threaded programs.
 
 TIERS = NativeSources(
     {
         WHERE.name: where_text,
+        MOVE_REGISTERS.name: move_registers_text,
         **{interpreter_symbol(size): partial(threaded_text, size) for size in (32, 64)},
     }
 )

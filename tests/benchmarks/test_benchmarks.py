@@ -20,10 +20,12 @@ import compile_scaling
 import emulator_speed
 import family_lines
 import gemm_loops
+import hip_programs
 import matrix_arithmetic
 import measurement
 
 from amdjit.demo import EXAMPLES
+from tests.hip_programs.hip_programs import HIP, needs_hip
 
 
 @pytest.fixture(autouse=True)
@@ -295,3 +297,16 @@ def test_a_script_runs_to_its_end(
     assert capsys.readouterr().out
     (saved,) = results.glob("*.json")
     assert json.loads(saved.read_text())
+
+
+@needs_hip
+@pytest.mark.exhaustive  # a minute: it starts 20 programs
+def test_programs_that_use_hip_are_compared_with_launches_from_python(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HIP_HEADERS", str(HIP))
+    hip_programs.main(rounds=1, side=64)
+    saved = json.loads((results / "hip_programs.json").read_text())
+    kernels = {row[0] for row in saved["checks"]}
+    assert {row[0] for row in saved["launches, 2 threads"]} == kernels | {"nothing"}
+    assert len(kernels) == 10

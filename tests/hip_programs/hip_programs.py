@@ -23,11 +23,11 @@ from amdjit.hip_programs import hip_library
 from tests.emulator.launch.hip_programs import controls, device_libraries
 
 PROGRAMS = Path(__file__).with_name("programs")
-_HIP = Path(os.environ.get("AMDJIT_TEST_HIP", "/usr"))
+HIP = Path(os.environ.get("AMDJIT_TEST_HIP", "/usr"))
 _COMPILER = "clang++-22"
 
 needs_hip = pytest.mark.skipif(
-    shutil.which(_COMPILER) is None or not (_HIP / "include/hip/hip_runtime.h").exists(),
+    shutil.which(_COMPILER) is None or not (HIP / "include/hip/hip_runtime.h").exists(),
     reason="clang-22 and HIP's headers (libamdhip64-dev) are not installed",
 )
 
@@ -58,7 +58,7 @@ def compile_program(name: str, *processors: str, debug: bool = True, library: bo
     compiled = _folder() / output.name
     wave_size = 64 if processors[0].startswith("gfx9") else 32
     options = [f"--offload-arch={processor}" for processor in processors]
-    options += [f"-D__AMDGCN_WAVEFRONT_SIZE={wave_size}", f"--rocm-path={_HIP}", "-w"]
+    options += [f"-D__AMDGCN_WAVEFRONT_SIZE={wave_size}", f"--rocm-path={HIP}", "-w"]
     options += _device_library(processors[0]) if library else ["-nogpulib"]
     options += ["-include", "device_functions.h", "-std=c++17", "-O2", *["-g"] * debug]
     options += ["-L", str(hip_library().parent), "-lamdhip64", "-lpthread", "-o", str(compiled)]

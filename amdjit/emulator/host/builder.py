@@ -219,9 +219,9 @@ class Builder(Blocks, Arithmetic):
         block."""
         self.line(f"{place.text} = alloca {type_name}, align {alignment}")
 
-    def bind(self, name: Value, pointer: Value) -> None:
+    def bind(self, name: Value, pointer: Value, distance: int = 0) -> None:
         """Make a pointer known under a name that other blocks use already."""
-        self.line(f"{name.text} = getelementptr i8, ptr {pointer.text}, i64 0")
+        self.line(f"{name.text} = getelementptr i8, ptr {pointer.text}, i64 {distance}")
 
     def load(self, type_name: str, pointer: Value, alignment: int = 1) -> Value:
         """Load a value."""

@@ -49,8 +49,8 @@ _FULL, _QUICK, _OPERATION, _EXECUTED = 200e-6, 20e-6, 400e-6, 8e-9
 # LLVM's passes take as long again for a kernel of 25 instructions.
 _FULL_KERNEL = 5e-3
 # Where a kernel has more instructions than that, each block makes the full translation of those
-# longer: 2 s for 1700 instructions in 250 blocks, 30 s for 7000 in 1000. They are translated in the
-# background, while launches use the quick code.
+# longer: 2 s for 1700 instructions in 250 blocks. They are translated in the background, while
+# launches use the quick code.
 _LARGE, _FULL_BLOCK = 1_000, 5e-6
 UNSUPPORTED = "unsupported-instruction"
 # Where there are no operations yet, shorter kernels need about as many as they have instructions.
@@ -243,7 +243,9 @@ class KernelCompiler:
 
     def _build(self, wanted: _Wanted) -> tuple[WaveFunction, bytes]:
         function = self._translated(wanted.kernel, partial(self._translate, wanted))
-        image = self._host.compiler.compile(function.text).image
+        compiler = self._host.compiler
+        compile_text = compiler.compile_quickly if function.keeps_slots else compiler.compile
+        image = compile_text(function.text).image
         facts = _facts(function)
         stored = [sorted(function.natives), *facts, list(self._refusals(wanted.kernel).items())]
         header = json.dumps(stored).encode()

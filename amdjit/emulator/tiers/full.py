@@ -51,9 +51,12 @@ from amdjit.emulator.wave.wave_function import WaveFunction
 from amdjit.emulator.wave.wave_state import (
     Name,
     place_of,
+    reserve_together,
     restore,
+    restore_together,
     save,
     save_and_compare,
+    save_together,
     slot_of,
 )
 from amdjit.isa.analysis.control_flow import Block, Graph, longest_run
@@ -65,6 +68,11 @@ from amdjit.isa.register_numbers import HALF_LANES, HALF_VGPRS, SCC_SLOT
 from amdjit.isa.traits import Idle, Unit
 
 WAVE_SYMBOL = "aj_wave"
+# In SSA form LLVM takes seconds for that many registers that a wave saves where it waits, or that
+# join at the starts of blocks, and its time grows with their square (45 s for 9,600 instructions in
+# 1,400 blocks, 237 of which wait). Beyond, registers stay in memory: 2 s for the same kernel, whose
+# code takes up to twice as long to run. Code that is made in the background may take longer.
+_MOST_SAVED, _MOST_JOINED, _BACKGROUND = 2_500, 20_000, 4
 _PATIENCE = Value("ptr", "%patience")
 
 
@@ -109,6 +117,7 @@ class _Translation:
         ending = _Branches(self._builder, self._registers)
         self._terminators = Terminators(graph, self._frame, ending)
         self._entries: list[int] = []
+        self._together = False
 
     def run(self, attributes: str, enterable: bool) -> WaveFunction:
         for pc in sorted(self._ones):
@@ -117,6 +126,7 @@ class _Translation:
         body, self._builder.lines = self._builder.lines, []
         if enterable:
             self._entries = self._terminators.loops
+        self._together = self._is_large(_BACKGROUND if enterable else 1)
         self._ends()
         tail, self._builder.lines = self._builder.lines, []
         self._entry()
@@ -136,7 +146,14 @@ class _Translation:
             longest=longest,
             may_yield=may_yield,
             calls_host=asks,
+            keeps_slots=self._together,
         )
+
+    def _is_large(self, factor: int) -> bool:
+        """Whether LLVM would take long to make SSA values of all registers."""
+        each = len(self._registers.used) / factor
+        saved, joined = len(self._terminators.pauses), len(self._ones)
+        return saved * each > _MOST_SAVED or joined * each > _MOST_JOINED
 
     def _text(self, attributes: str, lines: list[str]) -> str:
         declarations = "\n".join(self._builder.declarations.values())
@@ -213,7 +230,10 @@ class _Translation:
     def _save_and_resume(self, pause: Pause) -> None:
         kept = self._kept(pause.after)
         self._builder.label(_save_label(pause))
-        if pause.polls:
+        if self._together:
+            result = save_together(self._frame, kept, pause.result, compares=pause.polls)
+            self._builder.give(result)
+        elif pause.polls:
             self._builder.give(save_and_compare(self._builder, kept, pause.result))
         else:
             save(self._builder, kept)
@@ -222,8 +242,14 @@ class _Translation:
 
     def _resume(self, number: int, pc: int) -> None:
         self._builder.label(_resume_label(number))
-        restore(self._builder, self._kept(pc))
+        self._restore(self._kept(pc))
         self._builder.branch(self._terminators.place_of(pc))
+
+    def _restore(self, registers: list[Name]) -> None:
+        if self._together:
+            restore_together(self._frame, registers)
+        else:
+            restore(self._builder, registers)
 
     def _entry(self) -> None:
         b = self._builder
@@ -247,19 +273,24 @@ class _Translation:
     def _reserve(self) -> None:
         """Reserve the stack's memory."""
         b = self._builder
-        for register in sorted(self._registers.used):
-            file, index = register
-            if file == "s":
-                b.reserve(slot_of(b, register), "i1" if index == SCC_SLOT else "i32", 4)
-            elif index not in self._in_memory:
-                b.reserve(slot_of(b, register), V32)
+        slots = [
+            (file, index)
+            for file, index in sorted(self._registers.used)
+            if file == "s" or index not in self._in_memory
+        ]
+        if self._together:
+            reserve_together(b, slots)
+        else:
+            for file, index in slots:
+                kind = V32 if file == "v" else "i1" if index == SCC_SLOT else "i32"
+                b.reserve(slot_of(b, (file, index)), kind, 64 if file == "v" else DWORD_BYTES)
         b.reserve(STAGING, f"[{STAGING_VECTORS * LANES} x i32]")
         b.reserve(_PATIENCE, "i32", 4)
 
     def _start(self) -> None:
         """Load what the driver has set: the scalars, and the ids of work-items."""
         b, used = self._builder, sorted(self._registers.used)
-        restore(b, [register for register in used if self._is_set_at_start(register)])
+        self._restore([register for register in used if self._is_set_at_start(register)])
         if ("s", MODE_SLOT) in used:
             slot = self._registers.slot("s", MODE_SLOT)
             b.store(constant("i32", self._mode.value), slot, DWORD_BYTES)

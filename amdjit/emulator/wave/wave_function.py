@@ -23,3 +23,5 @@ class WaveFunction:
     """Whether it may wait for waves of other workgroups."""
     calls_host: bool
     """Whether it may interrupt the host."""
+    keeps_slots: bool = False
+    """Whether registers stay in memory, because the kernel is large."""

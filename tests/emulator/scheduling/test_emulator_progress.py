@@ -8,6 +8,10 @@ import pytest
 
 from amdjit.diagnostics.errors import KernelFault, LaunchError
 from amdjit.emulator import EmulatorDevice, run
+from amdjit.emulator.launch import workspace
+from amdjit.emulator.scheduling.standstill import Patience
+from amdjit.emulator.tiers import full
+from amdjit.options import Environment
 from amdjit.target import find_target
 from tests.emulator.building import compile_source, device, emulate
 from tests.emulator.required_tools import needs_tools
@@ -238,3 +242,39 @@ KERNEL large(GLOBAL u32 *x) { mine[LANE] = BLOCK; barrier(); x[BLOCK] = mine[0];
     np.testing.assert_array_equal(x[:-1], np.arange(128))
     with pytest.raises(LaunchError, match="of 129 workgroups is over the limit of 128, 4 on each"):
         cooperatively(source, "large", 32 * 4 + 1, x)
+
+
+@pytest.mark.parametrize("most_saved", [full._MOST_SAVED, -1])
+def test_who_spins_waits_if_its_registers_do_not_change(
+    monkeypatch: pytest.MonkeyPatch, most_saved: int
+) -> None:
+    """In the full tier; -1: with the registers in memory, as those of large kernels."""
+    monkeypatch.setattr(full, "_MOST_SAVED", most_saved)
+    monkeypatch.setattr(workspace, "PATIENCE", Patience(sweeps=1, looks=1))
+    target = find_target("gfx1201")
+    assert target is not None
+    source = """
+KERNEL counting(GLOBAL u32 *flags, u32 rounds) {
+  u32 count = 0;
+  while (LOAD(&flags[BLOCK]) == 0 && ++count < rounds);
+  flags[BLOCK] = count;
+}
+KERNEL stuck(GLOBAL u32 *flags, u32 rounds) {
+  while (LOAD(&flags[BLOCK]) == 0);
+}
+"""
+    code, flags = compile_source(HEAD + source), np.zeros(4, np.uint32)
+    emulator = EmulatorDevice(target, 1, 20.0, Environment(cache_dir=None, emulator_tier="full"))
+    run(
+        code,
+        "counting",
+        4,
+        32,
+        [flags, np.uint32(300_000)],
+        device=emulator,
+        cooperative=True,
+    )
+    assert (flags == 300_000).all()
+    flags[:] = 0
+    with pytest.raises(KernelFault, match="workgroups of a cooperative launch wait"):
+        run(code, "stuck", 4, 32, [flags, np.uint32(0)], device=emulator, cooperative=True)

@@ -17,7 +17,7 @@ from amdjit.diagnostics.errors import KernelFault
 from amdjit.emulator import EmulatorDevice, run
 from amdjit.emulator.host.jit import HostCompiler, HostObject
 from amdjit.emulator.launch.workspace import Workspace
-from amdjit.emulator.tiers import compilation
+from amdjit.emulator.tiers import compilation, full
 from amdjit.emulator.tiers import quick as threaded
 from amdjit.emulator.tiers.compilation import HostKernel
 from amdjit.emulator.tiers.full import translate_wave
@@ -240,6 +240,47 @@ def test_a_kernel_that_has_run_long_enough_is_made_full(monkeypatch: pytest.Monk
     assert kernels.for_launch(function.kernel, True, 2).running is None
 
 
+# Large kernels, whose registers stay in memory
+
+
+def many_waits(wave_size: int) -> str:
+    """Each of 60 barriers has 64 vectors, scalars and SCC behind it that come from before it."""
+    lines = ["  s_load_b128 s[4:7], s[0:1], 0x0", "  s_waitcnt lgkmcnt(0)"]
+    lines += [f"  v_mul_u32_u24_e32 v{n}, {n}, v0" for n in range(1, 64)]
+    lines += ["  s_mov_b32 s8, 7"]
+    for n in range(60):
+        lines += [f"  s_bitcmp1_b32 s8, {n & 7}", "  s_barrier_signal -1", "  s_barrier_wait -1"]
+        lines += ["  s_cselect_b32 s9, 3, 5", "  s_mul_i32 s8, s8, s9", "  s_add_i32 s8, s8, 1"]
+        lines += [f"  v_mad_u32_u24 v{n + 2}, v{n + 1}, s9, v{n + 2}"]
+    lines += [f"  v_xor_b32_e32 v1, v1, v{n}" for n in range(2, 64)]
+    lines += ["  v_add_nc_u32_e32 v1, s8, v1", "  v_lshlrev_b32_e32 v0, 2, v0"]
+    return "\n".join([*lines, "  global_store_b32 v0, v1, s[6:7]"])
+
+
+@pytest.mark.parametrize("wave_size", [32, 64])
+def test_registers_of_large_kernels_stay_in_memory(
+    monkeypatch: pytest.MonkeyPatch, wave_size: int
+) -> None:
+    code = assemble(many_waits(wave_size), lds=64, wave_size=wave_size)
+    results = []
+    for tier, most_saved in (("quick", 2_500), ("full", 2_500), ("full", 1_000_000)):
+        monkeypatch.setattr(full, "_MOST_SAVED", most_saved)
+        monkeypatch.setattr(full, "_MOST_JOINED", 10 * most_saved)
+        out = np.zeros(256, np.uint32)
+        run(code, "kernel", 1, 256, [np.zeros(1, np.uint32), out], device=machine(tier))
+        results.append(out)
+    np.testing.assert_array_equal(results[0], results[1])
+    np.testing.assert_array_equal(results[0], results[2])
+    assert len(set(results[0].tolist())) > 200
+    code_object = CodeObject.read(code)
+    (kernel,) = code_object.kernels.values()
+    graph = build_graph(kernel_text(code_object, kernel), kernel.entry_address)
+    monkeypatch.setattr(full, "_MOST_SAVED", 2_500)
+    assert translate_wave(graph, True, "", wave_size=wave_size).keeps_slots
+    # What is translated in the background may take longer.
+    assert not translate_wave(graph, True, "", wave_size=wave_size, enterable=True).keeps_slots
+
+
 # Changing over in the middle of a launch
 
 
@@ -262,10 +303,15 @@ def takeovers(monkeypatch: pytest.MonkeyPatch) -> list[HostKernel]:
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("flags", [("-O3",), ("-O1", "-mwavefrontsize64")])
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("threads", "most_saved"), [(1, 2_500), (2, 2_500), (1, -1)])
 def test_waves_change_over_in_their_loops(
-    takeovers: list[HostKernel], flags: tuple[str, ...], threads: int
+    takeovers: list[HostKernel],
+    monkeypatch: pytest.MonkeyPatch,
+    flags: tuple[str, ...],
+    threads: int,
+    most_saved: int,
 ) -> None:
+    monkeypatch.setattr(full, "_MOST_SAVED", most_saved)
     rounds = 60_000
     x = np.arange(128, dtype=np.uint32)
     expected = x.copy()
