@@ -21,7 +21,7 @@ from tests.emulator.required_tools import needs_tools
 
 EXECUTED = sorted({opcode.mnemonic for opcode in opcodes(GFX11) if executes(opcode)})
 # Lanes (waves for scalar instructions) of each case: some of the forms, or all.
-_QUICK, _WHOLE = 40, 2048
+_QUICK, _WHOLE = 64, 2048
 
 
 @needs_tools

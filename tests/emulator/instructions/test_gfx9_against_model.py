@@ -21,7 +21,7 @@ from tests.emulator.model.child import run_in_child
 from tests.emulator.required_tools import needs_tools
 
 # Lanes (waves for scalar instructions) of each case: some of the forms, or all.
-_QUICK, _WHOLE = 40, 2048
+_QUICK, _WHOLE = 64, 2048
 PROVEN = ("gfx90a", "gfx942")
 
 
