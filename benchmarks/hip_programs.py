@@ -27,6 +27,7 @@ from amdjit.code_object.bundles import read_bundle
 from amdjit.devices import find_device
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.hip_programs import hip_library
+from amdjit.hip_programs.runtime_compilation import DEVICE_FUNCTIONS
 from amdjit.options import SANITIZER_CHECKS
 
 PROCESSOR = "gfx1201"
@@ -37,12 +38,18 @@ Times = dict[str, list[float]]
 def build(folder: Path) -> Path:
     """Compile the program; raises CalledProcessError."""
     headers = os.environ.get("HIP_HEADERS", "/usr")
-    functions = ROOT / "tests" / "hip_programs" / "programs" / "device_functions.h"
     program = folder / "hip_programs"
     options = [f"--offload-arch={PROCESSOR}", "-D__AMDGCN_WAVEFRONT_SIZE=32", "-nogpulib"]
-    options += [f"--rocm-path={headers}", "-include", str(functions), "-std=c++17", "-O2", "-w"]
+    options += [
+        f"--rocm-path={headers}",
+        "-include",
+        str(DEVICE_FUNCTIONS),
+        "-std=c++17",
+        "-O2",
+        "-w",
+    ]
     source, library = HERE / "hip_programs.hip", hip_library().parent
-    command = ["clang++-22", "-x", "hip", str(source), *options]
+    command = ["clang++-22", "-x", "hip", "-O2", "-w", str(source), *options]
     subprocess.run([*command, "-L", str(library), "-lamdhip64", "-o", str(program)], check=True)
     return program
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import shutil
 import struct
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from amdjit.abi.launch_shape import LaunchShape
@@ -15,6 +17,7 @@ from amdjit.diagnostics.errors import AmdjitError, LaunchError
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.emulator.launch.kernarg import explicit_size
 from amdjit.emulator.launch.loader import EmulatedFunction, EmulatedModule
+from amdjit.hip_programs.runtime_compilation import compile_program
 from amdjit.target import most_specific
 
 __all__ = ["Callbacks", "Facts", "Gpu"]
@@ -23,7 +26,7 @@ __all__ = ["Callbacks", "Facts", "Gpu"]
 OUT_OF_MEMORY, INVALID_IMAGE, NO_BINARY, NOT_FOUND, LAUNCH_FAILURE = 2, 200, 209, 500, 719
 SUCCESS, INVALID_VALUE, OUT_OF_RESOURCES = 0, 1, 701
 # What the callbacks return instead of a code if they fail: no address, no layout, the host's time.
-_WITHOUT_CODE = {"allocate": 0, "describe": None, "unload": None, "time": 0}
+_WITHOUT_CODE = {"allocate": 0, "describe": None, "unload": None, "discard": None, "time": 0}
 
 _Address = ctypes.c_uint64
 _Code = ctypes.c_int
@@ -61,6 +64,11 @@ class Callbacks(ctypes.Structure):
                 ctypes.c_int,
             ),
         ),
+        (
+            "compile",
+            ctypes.CFUNCTYPE(_Code, ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p), ctypes.c_int),
+        ),
+        ("discard", ctypes.CFUNCTYPE(None, ctypes.c_char_p)),
         ("time", ctypes.CFUNCTYPE(ctypes.c_uint64)),
     )
 
@@ -255,6 +263,16 @@ class Gpu:
     def run(self, function: EmulatedFunction, shape: LaunchShape, kernarg: bytearray) -> None:
         """Launch a kernel."""
         self.device.launch(function, shape, kernarg)
+
+    def compile(self, folder: bytes, options: Any, count: int) -> int:
+        """Compile a program of hiprtc."""
+        target = self.device.target
+        given = [options[number].decode() for number in range(count)]
+        return compile_program(Path(folder.decode()), given, target.name, target.wave_size)
+
+    def discard(self, folder: bytes) -> None:
+        """Remove the folder of a program of hiprtc."""
+        shutil.rmtree(folder.decode(), ignore_errors=True)
 
     def time(self) -> int:
         """The device's time in nanoseconds, 0 for that of the host."""

@@ -19,25 +19,28 @@ __all__ = ["SOURCES", "hip_library"]
 
 SOURCES = Path(__file__).with_name("source")
 _MAP = SOURCES / "amdhip64.map"
-# As programs ask for it: HIP 5, 6 and 7, and those that open it by hand.
-_NAMES = ("libamdhip64.so", "libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7")
+# As programs ask for it: HIP 5, 6 and 7, and those that open it by hand. It is hiprtc, too.
+_NAMES = tuple(
+    f"lib{name}.so{version}"
+    for name in ("amdhip64", "hiprtc")
+    for version in ("", ".5", ".6", ".7")
+)
 _FLAGS = ("-std=gnu11", "-O2", "-shared", "-fPIC", f"-Wl,-soname,{_NAMES[0]}")
 _COMPILERS = ("cc", "gcc", "clang", "clang-22")
 _SECONDS = 300
 _STUB = """
 __attribute__((weak)) int {name}(void) {{
   static int is_said;
-  int code = amdjit_hip_missing("{name}", &is_said);
-  return {code};
+  return amdjit_hip_missing("{name}", &is_said);
 }}"""
-# hiprtcResult has codes of its own: HIPRTC_ERROR_INTERNAL_ERROR.
-_CODES = {True: "code ? 11 : 0", False: "code"}
 
 
 def hip_library() -> Path:
     """Return the path of amdjit's libamdhip64.so; the first call builds it.
 
-    Its folder also has the names libamdhip64.so.5, .6 and .7: put it into LD_LIBRARY_PATH.
+    Its folder also has the names libamdhip64.so.5, .6 and .7, and the same of libhiprtc.so: put it
+    into LD_LIBRARY_PATH. The folder's device_functions.h has the functions of ROCm's device library
+    that HIP's headers call.
     BackendError without a C compiler, or on another system than Linux.
     """
     if not sys.platform.startswith("linux"):
@@ -108,6 +111,7 @@ def _build(command: list[str], folder: Path) -> None:
     if code != 0:
         shutil.rmtree(unfinished)
         raise BackendError(f"{command[0]} does not compile amdjit's libamdhip64:\n{words}")
+    shutil.copy(SOURCES / "device_functions.h", unfinished)
     for name in _NAMES[1:]:
         (unfinished / name).symlink_to(_NAMES[0])
     try:
@@ -116,13 +120,9 @@ def _build(command: list[str], folder: Path) -> None:
         shutil.rmtree(unfinished)
 
 
-def _stub(name: str) -> str:
-    return _STUB.format(name=name, code=_CODES[name.startswith("hiprtc")])
-
-
 def _stubs() -> str:
     """Return weak functions for all names of HIP: those that nothing else defines say their
     name."""
     names = sorted(set(re.findall(r"\b(hip\w+);", _MAP.read_text())))
     head = "int amdjit_hip_missing(const char *function, int *is_said);"
-    return head + "".join(_stub(name) for name in names) + "\n"
+    return head + "".join(_STUB.format(name=name) for name in names) + "\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import ctypes
 import dataclasses
@@ -56,6 +57,7 @@ class ReportingGpu(Gpu):
         self._sites = CallSites()
         self._settings = settings_for((), device.environment)._replace(raises=False)
         self._made: dict[int, tuple[int, _Asking]] = {}
+        self._starts: list[int] = []  # the keys of `_made`, in order
         self._parameters: dict[EmulatedFunction, dict[int, tuple[str, str]]] = {}
         self._page = device.environment.profile
         self._profile = None if self._page is None else profiles.profile()
@@ -77,11 +79,13 @@ class ReportingGpu(Gpu):
         PROGRAM_PLACE.reset(token)
         if address:
             self._made[address] = nbytes, asking
+            bisect.insort(self._starts, address)
         return address
 
     def release(self, address: int, frames: Any, count: int) -> int:
         """Free, and note who does."""
-        self._made.pop(address, None)
+        if self._made.pop(address, None):
+            del self._starts[bisect.bisect_left(self._starts, address)]
         token = PROGRAM_PLACE.set(self._place(self._asking(frames, count)))
         code = super().release(address, frames, count)
         PROGRAM_PLACE.reset(token)
@@ -158,7 +162,9 @@ class ReportingGpu(Gpu):
         def distance(start: int) -> int:
             return max(start - address, address - start - self._made[start][0] + 1, 0)
 
-        near = min(self._made, key=distance, default=None)
+        after = bisect.bisect_right(self._starts, address)
+        neighbours = self._starts[max(after - 1, 0) : after + 1]
+        near = min(neighbours, key=distance, default=None)
         if near is None or distance(near) > _NEAR:
             return None
         nbytes, asking = self._made[near]
@@ -179,8 +185,9 @@ class ReportingGpu(Gpu):
             if argument.value_kind != "global_buffer" or argument.size != _ADDRESS.size:
                 continue
             (address,) = _ADDRESS.unpack_from(kernarg, argument.offset)
-            start = max((one for one in self._made if one <= address), default=None)
-            if start is None or address > start + self._made[start][0]:
+            before = bisect.bisect_right(self._starts, address)
+            start = self._starts[before - 1] if before else address
+            if start not in self._made or address > start + self._made[start][0]:
                 continue
             name, text = names.get(number, (f"argument_{number}", ""))
             dtype, size = _pointed(text)

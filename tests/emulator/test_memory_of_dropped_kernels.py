@@ -24,11 +24,11 @@ def resident():
 
 x = np.arange(32, dtype=np.int32)
 points = []
-for j in range(100):
+for j in range(170):
     make(j)[1, 32](x.copy())
-    if j in (50, 99):
+    if j in (80, 169):
         points.append(resident())
-print((points[1] - points[0]) / 49)
+print((points[1] - points[0]) / 89)
 """
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from amdjit.hip_programs import hip_library
+from amdjit.hip_programs.runtime_compilation import DEVICE_FUNCTIONS
 from tests.emulator.launch.hip_programs import controls, device_libraries
 
 PROGRAMS = Path(__file__).with_name("programs")
@@ -60,7 +61,7 @@ def compile_program(name: str, *processors: str, debug: bool = True, library: bo
     options = [f"--offload-arch={processor}" for processor in processors]
     options += [f"-D__AMDGCN_WAVEFRONT_SIZE={wave_size}", f"--rocm-path={HIP}", "-w"]
     options += _device_library(processors[0]) if library else ["-nogpulib"]
-    options += ["-include", "device_functions.h", "-std=c++17", "-O2", *["-g"] * debug]
+    options += ["-include", str(DEVICE_FUNCTIONS), "-std=c++17", "-O2", *["-g"] * debug]
     options += ["-L", str(hip_library().parent), "-lamdhip64", "-lpthread", "-o", str(compiled)]
     command = [_COMPILER, "-x", "hip", f"{name}.hip", *options]
     subprocess.run(command, cwd=PROGRAMS, check=True)
@@ -98,6 +99,7 @@ def run_program(program: Path, *arguments: str, options: tuple[str, ...] = ()) -
         [*command, "--", str(program), *arguments],
         capture_output=True,
         text=True,
+        env={**os.environ, "HIP_PATH": str(HIP)},
         timeout=300,
         check=False,
     )

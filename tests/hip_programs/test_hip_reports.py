@@ -182,3 +182,13 @@ def test_an_error_of_our_own_is_no_success(capsys: pytest.CaptureFixture[str]) -
     assert callbacks.symbol(99, b"x", ctypes.pointer(address), ctypes.pointer(size)) != 0
     assert not callbacks.describe(99, b"x")
     assert "symbol" in capsys.readouterr().err
+
+
+def test_kernels_that_hiprtc_compiled_have_lines() -> None:
+    program = compile_program("runtime_compiled", "gfx1201")
+    ran = run_program(program, "too many", options=("--check", "memory"))
+    assert (ran.code, ran.out) == (0, "PASS\n"), ran.error
+    (report,) = ran.reports
+    assert (report["kind"], report["line"]) == ("out-of-bounds", 5)
+    assert report["file"] == "hiprtc/scale.hip"
+    assert "void scale<int>(int*, int): load of 4 bytes at x[100]" in ran.error

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <limits.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -62,6 +64,9 @@ typedef struct {
   hipError_t (*symbol)(uint64_t module, const char *name, uint64_t *address, uint64_t *nbytes);
   hipError_t (*launch)(uint64_t module, const char *name, const uint32_t *grid_and_block, uint32_t dynamic_lds,
                        const void *kernarg, uint64_t nbytes, int cooperative);
+  /* A program in a folder (runtime_compilation.c): hiprtc's code; and remove the folder. */
+  int (*compile)(const char *folder, const char *const *options, int count);
+  void (*discard)(const char *folder);
   uint64_t (*time)(void); /* of the device, in nanoseconds; 0: the host's clock is the device's */
 } Emulator;
 /* The device as programs see it: `devices` that are all the same. */
@@ -191,6 +196,7 @@ static int major_version(void) { return (int)facts.version / 10000000; }
 #include "registration.c"
 #include "cooperative.c"
 #include "graphs.c"
+#include "runtime_compilation.c"
 #if !STRICT
 #include "start.c"
 #endif

@@ -110,7 +110,6 @@ hipError_t hipGetLastError(void) {
 }
 hipError_t hipExtGetLastError(void) { return hipGetLastError(); }
 /* These return text, so that they have no stubs. */
-const char *hiprtcGetErrorString(int code) { return code ? "hiprtc is not supported" : "HIPRTC_SUCCESS"; }
 const char *hipApiName(uint32_t number) { (void)number; return "unknown"; }
 const char *hipGetCmdName(unsigned number) { (void)number; return "unknown"; }
 /* What this library lacks says so once. Its stubs are made from amdhip64.map (library.py). */
