@@ -108,20 +108,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None, object, 
     calls: list[Any] = metafunc._calls
     usual = [call for call in calls if not _is_exhaustive(call.marks)]
     covering = metafunc.definition.get_closest_marker("covering")
-    if covering:
-        # Not every test runs on every device: the cases of each are chosen alone.
-        for device in {call.indices.get("device") for call in usual}:
-            cases = [call for call in usual if call.indices.get("device") == device]
-            chosen = _covering([call.indices for call in cases], covering.args[0])
-            for number, call in enumerate(cases):
-                if number not in chosen:
-                    call.marks.append(pytest.mark.exhaustive.mark)
-        usual = [call for call in usual if not _is_exhaustive(call.marks)]
     sample = metafunc.definition.get_closest_marker("sample")
-    if sample:
-        for call in _other_than_sample(usual, sample.args[0]):
-            call.marks.append(pytest.mark.exhaustive.mark)
-        usual = [call for call in usual if not _is_exhaustive(call.marks)]
+    # Not every test runs on every device: the cases of each are chosen alone.
+    for device in {call.indices.get("device") for call in usual} if covering or sample else ():
+        cases = [call for call in usual if call.indices.get("device") == device]
+        chosen = set(range(len(cases)))
+        if covering:
+            chosen = _covering([call.indices for call in cases], covering.args[0])
+        if sample:
+            chosen = _sampled({number: cases[number] for number in chosen}, sample.args[0])
+        for number, call in enumerate(cases):
+            if number not in chosen:
+                call.marks.append(pytest.mark.exhaustive.mark)
+    usual = [call for call in usual if not _is_exhaustive(call.marks)]
     if only_usual:
         calls[:] = usual or calls[:1]
     return result
@@ -141,16 +140,18 @@ def _covering(cases: list[dict[str, int]], size: int) -> set[int]:
     return chosen
 
 
-def _other_than_sample(cases: list[Any], size: int) -> list[Any]:
-    """Return all but so many cases. These have as many values of each parameter as they can, and
-    the name of a case decides which of two is taken: not its place, nor those beside it."""
-    left = sorted(cases, key=lambda case: zlib.crc32(case.id.encode()))
+def _sampled(cases: dict[int, Any], size: int) -> set[int]:
+    """Return the places of so many cases that have as many values of each parameter as they can.
+    The name of a case decides which of two is taken: not its place, nor those beside it."""
+    left = sorted(cases, key=lambda place: zlib.crc32(cases[place].id.encode()))
+    chosen: set[int] = set()
     seen: set[tuple[str, object]] = set()
-    for _ in range(min(size, len(left))):
-        chosen = max(left, key=lambda case: len(_values_of(case) - seen))
-        seen |= _values_of(chosen)
-        left.remove(chosen)
-    return left
+    while left and len(chosen) < size:
+        place = max(left, key=lambda place: len(_values_of(cases[place]) - seen))
+        seen |= _values_of(cases[place])
+        left.remove(place)
+        chosen.add(place)
+    return chosen
 
 
 def _values_of(case: Any) -> set[tuple[str, object]]:

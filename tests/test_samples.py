@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from tests.conftest import _other_than_sample
+from tests.conftest import _sampled
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ def cases(*parameters: list[Any]) -> list[Case]:
 
 
 def chosen(of: list[Case], size: int) -> set[str]:
-    left = _other_than_sample(of, size)
-    assert len(left) == len(of) - size
-    return {case.id for case in of if case not in left}
+    found = _sampled(dict(enumerate(of)), size)
+    assert len(found) == size
+    return {of[place].id for place in found}
 
 
 def test_a_sample_has_all_values_where_it_can() -> None:
