@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from amdjit.language import signature_texts
     from amdjit.launching import explicit_signatures
     from amdjit.launching.explicit_signatures import ExplicitSignatures
-    from amdjit.launching.option_spellings import GivenOptions
+    from amdjit.launching.kernel_options import GivenOptions
 else:
     signature_texts = late("amdjit.language.signature_texts")
     explicit_signatures = late("amdjit.launching.explicit_signatures")

@@ -16,14 +16,13 @@ from amdjit.target import Target
 from amdjit.types import Type
 
 if TYPE_CHECKING:
-    from amdjit import backend, code_object, devices, isa
+    from amdjit import advice, backend, code_object, devices, isa
     from amdjit.abi.reports import ReportTable
-    from amdjit.advice import performance
     from amdjit.code_object import CodeObject, Resources, resources
     from amdjit.code_object.metadata import KernelMetadata
     from amdjit.diagnostics.performance import Finding
     from amdjit.frontend import Dependency, OutsideArray
-    from amdjit.inspection import kernel_facts, notebook, reading
+    from amdjit.inspection import facts, notebook, reading
     from amdjit.inspection.inspection import Inspection
     from amdjit.language.launch_numbers import LaunchUse
     from amdjit.tree import nodes as tree
@@ -33,9 +32,9 @@ else:
     backend = late("amdjit.backend")
     code_object = late("amdjit.code_object")
     isa = late("amdjit.isa")
-    kernel_facts = late("amdjit.inspection.kernel_facts")
+    facts = late("amdjit.inspection.facts")
     notebook = late("amdjit.inspection.notebook")
-    performance = late("amdjit.advice.performance")
+    advice = late("amdjit.advice")
     devices = late("amdjit.devices")
     resources = late("amdjit.code_object.resources")
     printer = late("amdjit.tree.printer")
@@ -158,7 +157,7 @@ class CompiledKernel:
     @cached_property
     def slow_parts(self) -> tuple[Finding, ...]:
         """The parts of the kernel that are slow by accident."""
-        return performance.slow_parts(
+        return advice.slow_parts(
             self.program,
             self.linked.kernels[self.name].metadata,
             self.optimized_llvm,
@@ -203,7 +202,7 @@ class CompiledKernel:
 
     @cached_property
     def _inspection(self) -> Inspection:
-        companion = kernel_facts.Companion(
+        companion = facts.Companion(
             sources={
                 file: "".join(lines) for file, lines in _source_lines(self.program).items() if lines
             },

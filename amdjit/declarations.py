@@ -26,7 +26,7 @@ from amdjit.language.call_signatures import CallSignature
 from amdjit.language.documentation import call_text, document, documented, public_name
 from amdjit.language.emit_context import EmitContext
 from amdjit.language.pickling import PickledByName
-from amdjit.language.type_patterns import PointerPattern, TypeVariable
+from amdjit.language.type_base import PointerPattern, TypeVariable
 from amdjit.late_methods import dataclass
 from amdjit.target import TARGETS, Feature
 from amdjit.types import VOID, Choice, Immediate, Type
@@ -429,15 +429,7 @@ def intrinsic(
     _check_lowering(lowering)
 
     def declare(function: Callable[..., Any]) -> Intrinsic:
-        # Not typing.get_type_hints: in Python 3.10 it refuses annotations that cannot be called.
-        hints = inspect.get_annotations(function, eval_str=True)
-        written = inspect.signature(function).parameters.values()
-        parameters = tuple(_parameter(each, hints) for each in written)
-        result = hints.get("return")
-        if not isinstance(result, Type):
-            raise TypeError(
-                f"{function.__name__}: write the result's type, such as `-> f32` (VOID for none)"
-            )
+        parameters, result = _types(function)
         _check(function.__name__, lowering, parameters, targets, wave_sizes)
         check_targets(function.__name__, wave32_targets)
         return Intrinsic(
@@ -457,6 +449,19 @@ def intrinsic(
         )
 
     return declare
+
+
+def _types(function: Callable[..., Any]) -> tuple[tuple[Parameter, ...], Type]:
+    # Not typing.get_type_hints: in Python 3.10 it refuses annotations that cannot be called.
+    hints = inspect.get_annotations(function, eval_str=True)
+    written = inspect.signature(function).parameters.values()
+    parameters = tuple(_parameter(each, hints) for each in written)
+    result = hints.get("return")
+    if not isinstance(result, Type):
+        raise TypeError(
+            f"{function.__name__}: write the result's type, such as `-> f32` (VOID for none)"
+        )
+    return parameters, result
 
 
 def _check_lowering(lowering: Lowering) -> None:

@@ -15,9 +15,14 @@ import numpy as np
 
 from amdjit.language.call_signatures import CallSignature
 from amdjit.language.documentation import documented, type_text
-from amdjit.language.memories import AddressSpace, Layout
-from amdjit.language.type_base import Type
-from amdjit.language.type_patterns import Const, PointerPattern, TypeVariable
+from amdjit.language.type_base import (
+    AddressSpace,
+    Const,
+    Layout,
+    PointerPattern,
+    Type,
+    TypeVariable,
+)
 from amdjit.late_methods import dataclass
 
 __all__ = [

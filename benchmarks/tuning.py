@@ -132,7 +132,7 @@ class Running:
         with suppress(OSError):
             for each in Path(f"/proc/{self.process.pid}/task").glob("*/children"):
                 for text in each.read_text().split():
-                    if b"amdjit.tuning.worker" in Path(f"/proc/{text}/cmdline").read_bytes():
+                    if b"amdjit.tuning.pool" in Path(f"/proc/{text}/cmdline").read_bytes():
                         found.append(int(text))
         return found
 

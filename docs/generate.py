@@ -38,7 +38,7 @@ from generators.numba_checklist import page as checklist
 from generators.page_form import page, table
 
 import amdjit
-from amdjit.launching.option_spellings import SPELLINGS
+from amdjit.launching.kernel_options import SPELLINGS
 from amdjit.options import CompileOptions, Environment
 
 ROOT = Path(__file__).parents[1]
@@ -72,7 +72,7 @@ def options() -> str:
     spelled = [(f"`{each.name}`", each.meaning) for each in SPELLINGS]
     return page(
         "Options",
-        "amdjit/options.py and amdjit/launching/option_spellings.py",
+        "amdjit/options.py and amdjit/launching/kernel_options.py",
         introduction,
         [
             table(("option", "default", "meaning"), rows),

@@ -17,13 +17,13 @@ from types import MappingProxyType
 
 from amdjit.declarations import Intrinsic
 from amdjit.intrinsics import convert
-from amdjit.intrinsics.builtins import integer, real, wave, wmma, wmma_gfx11
+from amdjit.intrinsics.builtins import numbers, wave, wmma
 from amdjit.intrinsics.builtins.table import from_table, is_builtin, python_name, rows
 
 BUILTINS: Mapping[str, Intrinsic] = MappingProxyType(
     {
         name: declared
-        for module in (wave, real, integer, convert, wmma, wmma_gfx11)
+        for module in (wave, numbers, numbers, convert, wmma, wmma)
         for name, declared in vars(module).items()
         if isinstance(declared, Intrinsic) and is_builtin(name)
     }

@@ -17,11 +17,9 @@ from amdjit.intrinsics.maths.elementwise import (
     spacing,
     ulp,
 )
-from amdjit.intrinsics.maths.error_functions import erf, erfc
+from amdjit.intrinsics.maths.error_and_gamma import erf, erfc, lgamma, tgamma
 from amdjit.intrinsics.maths.exponentials import exp, exp2, exp10, log, log2, log10
-from amdjit.intrinsics.maths.gamma_functions import lgamma, tgamma
 from amdjit.intrinsics.maths.hyperbolic import acosh, asinh, atanh, cosh, expm1, log1p, sinh, tanh
-from amdjit.intrinsics.maths.lengths import dist, hypot, sumprod
 from amdjit.intrinsics.maths.native_math import (
     ceil,
     ceil_to_int,
@@ -60,13 +58,16 @@ from amdjit.intrinsics.maths.number_theory import gcd, isqrt, lcm
 from amdjit.intrinsics.maths.power import power
 from amdjit.intrinsics.maths.roots_and_remainders import (
     cbrt,
+    dist,
     fmod,
     frexp,
+    hypot,
     modf,
     nextafter,
     remainder,
     rsqrt,
     sqrt,
+    sumprod,
 )
 from amdjit.intrinsics.maths.trigonometry import acos, asin, atan, atan2, cos, sin, sincos, tan
 

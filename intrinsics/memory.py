@@ -20,7 +20,7 @@ from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
 from amdjit.intrinsics import amdgcn, atomic
 from amdjit.intrinsics.asm import instruction
 from amdjit.intrinsics.buffers import access
-from amdjit.intrinsics.buffers.formats import (
+from amdjit.intrinsics.buffers.access import (
     check_stored,
     format_bytes,
     format_number,

@@ -14,14 +14,13 @@ import numpy as np
 
 from amdjit.declarations import DeviceFunction, Intrinsic
 from amdjit.intrinsics import math as real
-from amdjit.intrinsics.arrays import python_functions, reductions
+from amdjit.intrinsics.arrays import reductions
 from amdjit.intrinsics.maths import (
-    complex_functions,
     complex_math,
     elementwise,
-    lengths,
     number_theory,
     power,
+    roots_and_remainders,
     rounding,
     ufunc_overloads,
 )
@@ -83,8 +82,8 @@ _BY_NAME: dict[str, Intrinsic | DeviceFunction] = {
     "comb": number_theory.comb,
     "perm": number_theory.perm,
     "factorial": number_theory.factorial,
-    "dist": lengths.dist,
-    "sumprod": lengths.sumprod,
+    "dist": roots_and_remainders.dist,
+    "sumprod": roots_and_remainders.sumprod,
 }
 
 # NumPy's own names, and rounding, which yields floats in NumPy and integers in Python.
@@ -146,13 +145,15 @@ _OTHERS: dict[Callable[..., Any], Intrinsic | DeviceFunction] = {
     int.__pow__: number_theory.power_of_integer,
     int.bit_count: elementwise.bit_count,
     int.bit_length: number_theory.bit_length,
-    complex.__truediv__: DeviceFunction(complex_functions.divide),
-    complex.__abs__: DeviceFunction(complex_functions.magnitude),
-    complex.__pow__: complex_functions.power,
+    complex.__truediv__: DeviceFunction(complex_math.divide),
+    complex.__abs__: DeviceFunction(complex_math.magnitude),
+    complex.__pow__: complex_math.power,
 }
 
 _OF_COMPLEX: dict[Callable[..., Any], Intrinsic | DeviceFunction] = {
-    getattr(cmath, name): getattr(complex_math, name) for name in complex_math.__all__
+    getattr(cmath, name): getattr(complex_math, name)
+    for name in complex_math.__all__
+    if hasattr(cmath, name)
 }
 
 # Of arrays. The front end calls these in place of its own functions if they are given an array.
@@ -175,11 +176,11 @@ _OF_ARRAYS: dict[Callable[..., Any], Intrinsic | DeviceFunction] = {
     np.nanmean: reductions.nanmean,
     np.nanmin: reductions.nanmin,
     np.nanmax: reductions.nanmax,
-    sum: python_functions.python_sum,
-    min: python_functions.python_min,
-    max: python_functions.python_max,
-    any: python_functions.python_any,
-    all: python_functions.python_all,
+    sum: reductions.python_sum,
+    min: reductions.python_min,
+    max: reductions.python_max,
+    any: reductions.python_any,
+    all: reductions.python_all,
     operator.contains: reductions.contains,
 }
 

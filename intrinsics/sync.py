@@ -10,8 +10,10 @@ from typing import Annotated, Any
 
 import amdjit.intrinsics as modules
 from amdjit.declarations import As, Emit, EmitContext, LlvmCall, device_function, intrinsic
-from amdjit.intrinsics.atomics.on_arrays import ORDERINGS, SYNC_SCOPES, Scope
-from amdjit.intrinsics.atomics.on_records import (
+from amdjit.intrinsics.atomics.on_arrays import (
+    ORDERINGS,
+    SYNC_SCOPES,
+    Scope,
     arrive,
     begin_round,
     end_wave,

@@ -23,6 +23,7 @@ from amdjit.intrinsics.builtins.irregular import differing
 from amdjit.intrinsics.builtins.table import row_of
 from amdjit.intrinsics.lanes.active_lanes import lane_number, of_active_lane
 from amdjit.intrinsics.lanes.dpp import (
+    by_words,
     dpp,
     permlane16,
     permlane64,
@@ -46,7 +47,6 @@ from amdjit.intrinsics.lanes.reduce import (
     segmented_exclusive_scan,
     segmented_inclusive_scan,
 )
-from amdjit.intrinsics.lanes.words import by_words
 from amdjit.intrinsics.numbers.integers import clz, ctz
 from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.intrinsics.workitem import emit_lane_id, lane_id, wave_id, wavefront_size

@@ -14,7 +14,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from amdjit.abi.local_indices import INDEX_BITS, OUTSIDE
+from amdjit.abi.code_marks import INDEX_BITS, OUTSIDE
 from amdjit.diagnostics.errors import InternalError
 from amdjit.lowering.abi import ArrayValue, components, flatten, unflatten
 from amdjit.lowering.arithmetic import binary, compare, unary
@@ -423,7 +423,7 @@ def transposed(builder: Builder, array: ArrayValue, type: Array, axes: Sequence[
 #
 # LLVM keeps small local arrays in registers, where an index outside reads or writes another
 # register, or nothing: no access shows it. So the index is compared, and the emulator told
-# (`abi/local_indices.py`).
+# (`abi/code_marks.py`).
 #
 # before: `a[i]` of 4 elements
 # after:  unless `i < 4` (unsigned): load a byte at `OUTSIDE + i`; then `a[i < 4 ? i : 0]`

@@ -17,7 +17,7 @@ from amdjit.abi.kernarg import kernarg_order
 from amdjit.diagnostics.errors import InternalError
 from amdjit.lowering.abi import components, flatten, kernel_argument_types, result_type, unflatten
 from amdjit.lowering.builder import Builder, TextAttributes, TextInstruction
-from amdjit.lowering.debug_variables import FunctionVariables
+from amdjit.lowering.debug_info import FunctionVariables
 from amdjit.lowering.expressions import address, evaluate
 from amdjit.lowering.global_memory import Ordered
 from amdjit.lowering.loops import range_loop, return_values, while_loop
@@ -28,9 +28,8 @@ from amdjit.lowering.types import I1, I8, I64, VOID, literal, mangled, pointer_t
 from amdjit.options import CompileOptions
 from amdjit.target import Feature, feature_string
 from amdjit.tree import nodes as tree
-from amdjit.tree.inlining import may_be_own_memory
 from amdjit.tree.parameter_uses import parameter_uses
-from amdjit.tree.walk import walk
+from amdjit.tree.walk import may_be_own_memory, walk
 from amdjit.types import AddressSpace, Array, Type, Void
 
 __all__ = [

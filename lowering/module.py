@@ -11,8 +11,7 @@ from types import MappingProxyType
 
 from llvmlite import ir
 
-from amdjit.lowering.debug_info import DebugInfo
-from amdjit.lowering.debug_variables import DebugTypes
+from amdjit.lowering.debug_info import DebugInfo, DebugTypes
 from amdjit.lowering.function import (
     declare_device_function,
     declare_kernel,

@@ -13,8 +13,7 @@ from amdjit.diagnostics.span import Span
 from amdjit.late_methods import dataclass
 from amdjit.lowering.abi import ArrayValue, components, flatten, unflatten
 from amdjit.lowering.builder import Builder
-from amdjit.lowering.debug_info import DebugInfo, FunctionLocations
-from amdjit.lowering.debug_variables import DebugTypes, FunctionVariables
+from amdjit.lowering.debug_info import DebugInfo, DebugTypes, FunctionLocations, FunctionVariables
 from amdjit.lowering.global_memory import Ordered
 from amdjit.options import CompileOptions
 from amdjit.tree.nodes import AllocateArray, Function, Variable

@@ -120,7 +120,7 @@ ROOMS = {
         ("emulator/checks", "examples"),
     ),
     "inspection": Room(
-        ("amdjit/inspection", "amdjit/advice"),
+        ("amdjit/inspection", "amdjit/advice.py"),
         (
             "inspection/test_json_form.py", "inspection/test_register_set.py",
             "inspection/test_loops.py", "inspection/test_origins.py",
@@ -262,8 +262,8 @@ def chosen(room: Room, count: int, numbers: random.Random) -> list[Mutation]:
     """Draw mutations of a room, each of another module where there are enough, that compile."""
     paths = sorted(
         path
-        for folder in room.sources
-        for path in (ROOT / folder).rglob("*.py")
+        for source in room.sources
+        for path in ROOT.glob(source if source.endswith(".py") else f"{source}/**/*.py")
         if "tables" not in path.parts and len(path.read_text().splitlines()) < 1000
     )
     numbers.shuffle(paths)

@@ -90,7 +90,6 @@ PLAIN_LOCKS = {
     "amdjit/forking.py": "made again in the new process",
     "amdjit/backend/process.py": "of LLVM's process: a new one is started in the new process",
     "amdjit/emulator/scheduling/workers.py": "of the calls of one launch",
-    "amdjit/runtime/free_lists.py": "of a HIP device, which forked processes refuse",
     "amdjit/runtime/pending.py": "of a HIP device, which forked processes refuse",
 }
 

@@ -13,7 +13,7 @@ import amdjit
 from amdjit import f32
 from amdjit.code_object import CodeObject, MalformedCodeObject
 from amdjit.code_object.target_flags import flags_of
-from amdjit.launching.compatibility import compatible_targets, conflict, nearest, why_not
+from amdjit.launching.compiled_bundle import compatible_targets, conflict, nearest, why_not
 from amdjit.options import OptionError, named_target
 from amdjit.target import (
     EMULATED,

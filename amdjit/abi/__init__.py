@@ -2,7 +2,7 @@
 
 `launch_shape` is the size of a launch, `kernarg` the order of a kernel's arguments in memory,
 `reports` the record through which kernels tell the host of assertions and printed lines,
-`buffer_formats` the formats that buffer instructions convert, `atomic_marks` the marks of atomic
-accesses and fences, `local_indices` how wrong indices of local arrays are told. Lowering, the
-backend, the emulator, the devices and launches import it; it may import types and targets.
+`buffer_formats` the formats that buffer instructions convert, `code_marks` the marks of atomic
+accesses, fences and wrong indices of local arrays. Lowering, the backend, the emulator, the devices
+and launches import it; it may import types and targets.
 """

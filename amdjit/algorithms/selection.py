@@ -21,10 +21,9 @@ from amdjit.algorithms.kernels.selecting import (
 from amdjit.algorithms.operations import addition
 from amdjit.algorithms.outputs import check_output, contiguous, copy_elements, overlaps
 from amdjit.algorithms.placement import Placement, placement
-from amdjit.algorithms.radix import narrow_places, sorted_rows
 from amdjit.algorithms.scan import scan_segments
 from amdjit.algorithms.segments import Segments
-from amdjit.algorithms.sorting import taken
+from amdjit.algorithms.sorting import narrow_places, sorted_rows, taken
 from amdjit.algorithms.views import index_type
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.streams import Stream

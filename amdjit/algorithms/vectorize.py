@@ -34,7 +34,7 @@ from amdjit.runtime.strides import Shape
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from amdjit.launching.option_spellings import GivenOptions
+    from amdjit.launching.kernel_options import GivenOptions
 
 __all__ = ["Vectorized", "vectorize"]
 

@@ -1,12 +1,11 @@
 """LLVM IR to code objects: optimise, emit, link; and assembly text to read.
 
 `llvm` runs LLVM's own stages and amdjit's passes over their text, whose docstrings show what they
-change: `signed_zeros`, `phi_inputs`, `dpp_moves`, `masked_addresses`, `blocks`, `lds`, `libraries`.
-`spilled_scalars` finds code that LLVM has to emit again. `isolated` runs these stages in a child
-process (`process`, `worker`; `prestart` starts it ahead of time), because a mistake in LLVM ends
-the process that it runs in. `variables` keeps debug records from changing code. `link`, `assembler`
-and `tools` call LLVM's programs. The backend knows IR, targets and options; it reads neither Python
-nor the tree. Start reading at `llvm.optimise`.
+change: `selection_losses`, `phi_inputs`, `dpp_moves`, `masked_addresses`, `blocks`, `lds`,
+`libraries`. `isolated` runs these stages in a child process (`process`, `worker`; `prestart` starts
+it ahead of time), because a mistake in LLVM ends the process that it runs in. `variables` keeps
+debug records from changing code. `link` and `tools` call LLVM's programs. The backend knows IR,
+targets and options; it reads neither Python nor the tree. Start reading at `llvm.optimise`.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from amdjit.backend.tools import Linker, OwnLinker, find_linker, find_lld
 from amdjit.late import late_names, load_module
 
 if TYPE_CHECKING:
-    from amdjit.backend.assembler import find_assembler
     from amdjit.backend.assembly import annotate_assembly, emit_object, list_assembly
     from amdjit.backend.checks import has_inline_assembly
     from amdjit.backend.dpp_moves import fence_all_moves
     from amdjit.backend.isolated import emit_assembly, optimise
+    from amdjit.backend.tools import find_assembler
     from amdjit.backend.variables import link_with_variables, without_records
 
 __all__ = [
@@ -56,7 +55,7 @@ LLVM_VERSION = f"llvmlite {llvmlite.__version__}"
 _MODULES = {
     "annotate_assembly": "amdjit.backend.assembly",
     "list_assembly": "amdjit.backend.assembly",
-    "find_assembler": "amdjit.backend.assembler",
+    "find_assembler": "amdjit.backend.tools",
     "emit_assembly": "amdjit.backend.isolated",
     "emit_object": "amdjit.backend.assembly",
     "has_inline_assembly": "amdjit.backend.checks",

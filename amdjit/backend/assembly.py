@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from amdjit.backend.assembler import assemble, find_assembler
 from amdjit.backend.isolated import emit_object_or_assembly
+from amdjit.backend.tools import assemble, find_assembler
 from amdjit.diagnostics.notebooks import shown_file
 from amdjit.options import CompileOptions, Environment
 from amdjit.target import Target

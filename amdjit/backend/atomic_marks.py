@@ -8,7 +8,7 @@ checks of machine code.
     !30 = !DILexicalBlockFile(scope: !4, file: !1, discriminator: 3)
     !31 = !DILocation(line: 7, column: 5, scope: !30)
 
-The discriminator names the scope (`abi/atomic_marks.py`) and reaches the line table. In code for
+The discriminator names the scope (`abi/code_marks.py`) and reaches the line table. In code for
 checked launches
 
     fence syncscope("agent") release
@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 
-from amdjit.abi.atomic_marks import (
+from amdjit.abi.code_marks import (
     FENCE_MARK,
     FENCES_MARKED,
     RELEASE_MARK,

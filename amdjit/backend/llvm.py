@@ -7,6 +7,7 @@ context: a module must not be emitted twice, and contexts keep calls from severa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -35,15 +36,20 @@ from amdjit.backend.masked_addresses import (
     without_noinline,
 )
 from amdjit.backend.phi_inputs import keep_phi_inputs
-from amdjit.backend.signed_zeros import keep_signs_of_zeros
-from amdjit.backend.spilled_scalars import loses_spilled_scalars, may_spill_scalars
-from amdjit.backend.wide_or import keep_ones_of_wide_or
+from amdjit.backend.selection_losses import keep_ones_of_wide_or, keep_signs_of_zeros
 from amdjit.diagnostics.errors import BackendError
 from amdjit.forking import Lock, wait_before_fork
 from amdjit.options import CompileOptions
 from amdjit.target import TRIPLE, Target, feature_string
 
-__all__ = ["emit_assembly", "emit_object_or_assembly", "optimise"]
+__all__ = [
+    "emit_assembly",
+    "emit_object_or_assembly",
+    "loses_spilled_scalars",
+    "may_spill_scalars",
+    "optimise",
+]
+
 
 # llvmlite cannot tell whether a thread is inside LLVM.
 wait_before_fork(llvm.ffi.lib._lock)
@@ -107,7 +113,7 @@ def emit_object_or_assembly(llvm_text: str, target: Target, options: CompileOpti
     """Return the unlinked object of optimised IR, or assembly text if it has inline assembly.
 
     llvmlite's LLVM has no AMDGPU assembly parser, and ends the process when it has to make an
-    object of inline assembly. It can print it as text, from which `amdjit.backend.assembler` makes
+    object of inline assembly. It can print it as text, from which `amdjit.backend.tools` makes
     the object.
     """
     with _LOCK:
@@ -137,7 +143,7 @@ def _emitted(
     options: CompileOptions,
 ) -> Code:
     """Emit IR with SGPRs spilled to lanes of VGPRs, or to memory if the lanes would lose them
-    (`spilled_scalars`)."""
+    (`loses_spilled_scalars`)."""
     code = _emitted_once(emit, llvm_text, target, options)
     if not may_spill_scalars(llvm_text, code):
         return code
@@ -246,3 +252,59 @@ def _set_platform(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
         )
     module.triple = TRIPLE
     module.data_layout = layout
+
+
+# Find code that loses spilled SGPRs.
+#
+#     s_or_b32 exec_lo, exec_lo, s0
+#     v_writelane_b32 v7, s4, 0     ; for the next iteration; v7 is stored at offset 536
+#     ...
+#     s_cbranch_execnz .LBB0_243
+#     ...
+#   .LBB0_243:                      ; =>This Inner Loop Header: Depth=1
+#                                   ; implicit-def: $vgpr9 : SGPR spill to VGPR lane
+#     v_readlane_b32 s3, v9, 0      ; v9 holds anything: offset 536 is not loaded
+#
+# LLVM spills SGPRs to the lanes of VGPRs, and defines such a VGPR in the block that dominates all
+# of its uses (SILowerSGPRSpills.cpp). LLVM 22 does so even if the block is in a loop. The
+# definition has no instruction, but ends what the register held: what one iteration leaves for the
+# next, as the masks of lanes that left the loop, is lost as soon as a register allocator gives the
+# VGPR to something else, or keeps it in memory, as at `opt_level=0`. LLVM's pull request 186348
+# fixes this by moving the definition out of the loop.
+#
+# The comments of assembly text tell where the definitions are. `amdjit.backend.llvm` emits such
+# code again with SGPRs spilled to memory: about twice the instructions. VGPRs that are defined
+# outside loops lose nothing, so code with only these is emitted once.
+
+
+_FUNCTION = re.compile(r"^define (?![^@\n]*\bamdgpu_kernel\b)", re.MULTILINE)
+# The metadata of a kernel: a key of MessagePack, and the number that follows it.
+_SPILLS_IN_OBJECT = re.compile(rb"\.sgpr_spill_count[^\0]", re.DOTALL)
+_SPILLS_IN_TEXT = re.compile(r"\.sgpr_spill_count: +[1-9]")
+_BLOCK = re.compile(r"(?:\.LBB\d+_|; %bb\.)\d+:")
+_IN_LOOP = re.compile(r";\s.*\b(?:Loop Header|in Loop):? ")
+_LANES_DEFINED = re.compile(r";\s+implicit-def: \$vgpr\d+ : SGPR spill to VGPR lane")
+
+
+def may_spill_scalars(llvm_text: str, emitted: bytes | str) -> bool:
+    """Return whether a kernel, or a function that is called, may spill SGPRs.
+
+    emitted: object or assembly text, whose metadata tell it of kernels alone.
+    """
+    if _FUNCTION.search(llvm_text) is not None:
+        return True
+    if isinstance(emitted, bytes):
+        return _SPILLS_IN_OBJECT.search(emitted) is not None
+    return _SPILLS_IN_TEXT.search(emitted) is not None
+
+
+def loses_spilled_scalars(assembly: str) -> bool:
+    """Return whether a VGPR for spilled SGPRs is defined in a loop. assembly: with comments."""
+    in_loop = False
+    for line in assembly.splitlines():
+        if _BLOCK.match(line):
+            in_loop = False
+        in_loop |= _IN_LOOP.search(line) is not None
+        if in_loop and _LANES_DEFINED.search(line):
+            return True
+    return False

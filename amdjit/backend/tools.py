@@ -13,6 +13,7 @@ from amdjit.diagnostics.errors import BackendError
 from amdjit.late import late
 from amdjit.late_methods import dataclass
 from amdjit.options import Environment
+from amdjit.target import TRIPLE, Target
 
 if TYPE_CHECKING:
     import shutil
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from amdjit import child_process
 else:
-    # Loaded late: most kernels need none of these programs.
     shutil, tempfile = late("shutil"), late("tempfile")
     child_process = late("amdjit.child_process")
 
@@ -28,11 +28,13 @@ __all__ = [
     "Assembler",
     "Linker",
     "OwnLinker",
+    "assemble",
     "find_assembler",
     "find_linker",
     "find_lld",
     "run_tool",
 ]
+
 
 # Linking and assembling take less than a second: after this time, the program hangs.
 _TIME_LIMIT = 120.0
@@ -200,3 +202,25 @@ def _zig() -> str | None:
         if program.is_file():
             return str(program)
     return None
+
+
+# Assembly text to objects, for kernels with inline assembly.
+
+
+def assemble(text: str, target: Target, wave_size: int, assembler: Assembler) -> bytes:
+    """Return the object of LLVM's assembly text; BackendError with the assembler's words."""
+    options = [
+        "-triple",
+        TRIPLE,
+        "-target-cpu",
+        target.name,
+        "-filetype",
+        "obj",
+        "-mrelocation-model",
+        "pic",
+    ]
+    if wave_size == 64:
+        options += ["-target-feature", "+wavefrontsize64"]
+    for name, is_on in target.settings:
+        options += ["-target-feature", f"{'-+'[is_on]}{name}"]
+    return run_tool([*assembler.command, *options], "assembling", text.encode(), ".s")

@@ -9,10 +9,10 @@ LLVM nor the compiler. Start reading at `code_object`.
 
 from __future__ import annotations
 
+from amdjit.code_object.bytes_reader import MalformedCodeObject
 from amdjit.code_object.code_object import CodeObject, Kernel
 from amdjit.code_object.descriptor import KernelDescriptor, UserSgpr
 from amdjit.code_object.elf import Relocation, Segment, Symbol
-from amdjit.code_object.errors import MalformedCodeObject
 from amdjit.code_object.line_table import LineRow, LineTable
 from amdjit.code_object.metadata import KernelArgument, KernelMetadata
 from amdjit.code_object.resources import Resources, read_resources

@@ -12,8 +12,8 @@ import sys
 import zlib
 from collections.abc import Sequence
 
+from amdjit.code_object.bytes_reader import MalformedCodeObject
 from amdjit.code_object.code_object import CodeObject
-from amdjit.code_object.errors import MalformedCodeObject
 from amdjit.late_methods import dataclass
 from amdjit.target import TRIPLE, Target, read_target
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import struct
 
-from amdjit.code_object.errors import MalformedCodeObject
+from amdjit.diagnostics.errors import AmdjitError
 from amdjit.late_methods import dataclass
 
-__all__ = ["BytesReader", "slice_exactly", "string_at", "unpack_at"]
+__all__ = ["BytesReader", "MalformedCodeObject", "slice_exactly", "string_at", "unpack_at"]
+
 
 # No compiler makes longer names of symbols, sections and files. The limit bounds the work that a
 # hostile string table can cause.
@@ -107,3 +108,11 @@ class BytesReader:
     def exhausted(self) -> bool:
         """Whether all bytes have been read."""
         return self.position >= self.end
+
+
+# What reading a code object raises.
+
+
+class MalformedCodeObject(AmdjitError):
+    """The bytes are not a code object that amdjit can read; the message says what is wrong with
+    them."""

@@ -7,6 +7,7 @@ from dataclasses import field
 from functools import cached_property
 from types import MappingProxyType
 
+from amdjit.code_object.bytes_reader import MalformedCodeObject
 from amdjit.code_object.descriptor import DESCRIPTOR_SIZE, KernelDescriptor, read_descriptor
 from amdjit.code_object.elf import (
     ELF_TYPE_SHARED,
@@ -19,7 +20,6 @@ from amdjit.code_object.elf import (
     Symbol,
     read_elf,
 )
-from amdjit.code_object.errors import MalformedCodeObject
 from amdjit.code_object.line_table import LineTable, read_line_table
 from amdjit.code_object.metadata import KernelMetadata, read_metadata
 from amdjit.code_object.target_flags import check_metadata_target, target_of_flags

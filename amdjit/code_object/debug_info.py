@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from amdjit.code_object.dwarf_entries import Entry
-from amdjit.code_object.dwarf_names import Attribute, Tag
+from amdjit.code_object.dwarf_entries import Attribute, Entry, Tag
 from amdjit.code_object.dwarf_unit import Unit, read_all_units
 from amdjit.code_object.dwarf_variables import Variable, VariablePiece, VariableReader
 from amdjit.code_object.elf import ElfFile

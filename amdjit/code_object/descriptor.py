@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import struct
 
-from amdjit.code_object.bytes_reader import unpack_at
-from amdjit.code_object.errors import MalformedCodeObject
+from amdjit.code_object.bytes_reader import MalformedCodeObject, unpack_at
 from amdjit.late_methods import dataclass
 
 __all__ = ["DESCRIPTOR_SIZE", "KernelDescriptor", "UserSgpr", "read_descriptor"]

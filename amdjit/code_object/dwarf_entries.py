@@ -10,11 +10,108 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from amdjit.code_object.bytes_reader import BytesReader
-from amdjit.code_object.dwarf_names import Form
-from amdjit.code_object.errors import MalformedCodeObject
+from amdjit.code_object.bytes_reader import BytesReader, MalformedCodeObject
 
-__all__ = ["Entry", "RawUnit", "Stored", "read_units", "uleb_at"]
+__all__ = ["Attribute", "Entry", "Form", "RawUnit", "Stored", "Tag", "read_units", "uleb_at"]
+
+
+# Numbers of DWARF that readers need, by their names in the standard (DWARF 5, section 7.5).
+
+
+class Tag:
+    """Table 7.3: kinds of entries."""
+
+    ARRAY_TYPE = 0x01
+    FORMAL_PARAMETER = 0x05
+    LEXICAL_BLOCK = 0x0B
+    POINTER_TYPE = 0x0F
+    REFERENCE_TYPE = 0x10
+    STRUCTURE_TYPE = 0x13
+    SUBROUTINE_TYPE = 0x15
+    UNION_TYPE = 0x17
+    INLINED_SUBROUTINE = 0x1D
+    SUBRANGE_TYPE = 0x21
+    CONST_TYPE = 0x26
+    SUBPROGRAM = 0x2E
+    VARIABLE = 0x34
+    VOLATILE_TYPE = 0x35
+    RESTRICT_TYPE = 0x37
+    RVALUE_REFERENCE_TYPE = 0x42
+    ATOMIC_TYPE = 0x47
+
+
+class Attribute:
+    """Table 7.5: attributes of entries."""
+
+    LOCATION = 0x02
+    NAME = 0x03
+    STATEMENT_LIST = 0x10
+    LOW_PC = 0x11
+    HIGH_PC = 0x12
+    CONST_VALUE = 0x1C
+    PRODUCER = 0x25
+    UPPER_BOUND = 0x2F
+    ABSTRACT_ORIGIN = 0x31
+    COUNT = 0x37
+    SPECIFICATION = 0x47
+    TYPE = 0x49
+    RANGES = 0x55
+    CALL_FILE = 0x58
+    CALL_LINE = 0x59
+    LINKAGE_NAME = 0x6E
+    STRING_OFFSETS_BASE = 0x72
+    ADDRESS_BASE = 0x73
+    RANGE_LISTS_BASE = 0x74
+    LOCATION_LISTS_BASE = 0x8C
+
+
+class Form:
+    """Table 7.6: how attributes are stored."""
+
+    ADDRESS = 0x01
+    BLOCK2 = 0x03
+    BLOCK4 = 0x04
+    DATA2 = 0x05
+    DATA4 = 0x06
+    DATA8 = 0x07
+    STRING = 0x08
+    BLOCK = 0x09
+    BLOCK1 = 0x0A
+    DATA1 = 0x0B
+    FLAG = 0x0C
+    SIGNED_DATA = 0x0D
+    STRING_OFFSET = 0x0E
+    UNSIGNED_DATA = 0x0F
+    REFERENCE_ADDRESS = 0x10
+    REFERENCE1 = 0x11
+    REFERENCE2 = 0x12
+    REFERENCE4 = 0x13
+    REFERENCE8 = 0x14
+    REFERENCE_UNSIGNED = 0x15
+    INDIRECT = 0x16
+    SECTION_OFFSET = 0x17
+    EXPRESSION = 0x18
+    FLAG_PRESENT = 0x19
+    STRING_INDEX = 0x1A
+    ADDRESS_INDEX = 0x1B
+    REFERENCE_SUPPLEMENT4 = 0x1C
+    STRING_SUPPLEMENT = 0x1D
+    DATA16 = 0x1E
+    LINE_STRING_OFFSET = 0x1F
+    REFERENCE_SIGNATURE = 0x20
+    IMPLICIT_CONSTANT = 0x21
+    LOCATION_LIST_INDEX = 0x22
+    RANGE_LIST_INDEX = 0x23
+    REFERENCE_SUPPLEMENT8 = 0x24
+    STRING_INDEX1 = 0x25
+    STRING_INDEX2 = 0x26
+    STRING_INDEX3 = 0x27
+    STRING_INDEX4 = 0x28
+    ADDRESS_INDEX1 = 0x29
+    ADDRESS_INDEX2 = 0x2A
+    ADDRESS_INDEX3 = 0x2B
+    ADDRESS_INDEX4 = 0x2C
+
 
 # Limits far beyond real debug information, so that damaged bytes cannot cause endless work.
 _MOST_ENTRIES = 1 << 20

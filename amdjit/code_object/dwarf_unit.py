@@ -9,11 +9,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from amdjit.code_object.bytes_reader import BytesReader, slice_exactly, string_at
-from amdjit.code_object.dwarf_entries import Entry, RawUnit, Stored, read_units
-from amdjit.code_object.dwarf_names import Attribute, Form
+from amdjit.code_object.bytes_reader import (
+    BytesReader,
+    MalformedCodeObject,
+    slice_exactly,
+    string_at,
+)
+from amdjit.code_object.dwarf_entries import Attribute, Entry, Form, RawUnit, Stored, read_units
 from amdjit.code_object.elf import ElfFile
-from amdjit.code_object.errors import MalformedCodeObject
 from amdjit.code_object.line_table import read_file_names
 
 __all__ = ["BLOCK_FORMS", "Unit", "read_all_units"]

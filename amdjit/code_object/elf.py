@@ -11,8 +11,7 @@ import struct
 from dataclasses import field
 from itertools import pairwise
 
-from amdjit.code_object.bytes_reader import slice_exactly, string_at, unpack_at
-from amdjit.code_object.errors import MalformedCodeObject
+from amdjit.code_object.bytes_reader import MalformedCodeObject, slice_exactly, string_at, unpack_at
 from amdjit.late_methods import dataclass
 
 __all__ = ["ElfFile", "Note", "Relocation", "Section", "Segment", "Symbol", "read_elf"]

@@ -10,9 +10,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import field
 
-from amdjit.code_object.bytes_reader import BytesReader, string_at
+from amdjit.code_object.bytes_reader import BytesReader, MalformedCodeObject, string_at
 from amdjit.code_object.elf import ElfFile
-from amdjit.code_object.errors import MalformedCodeObject
 from amdjit.late_methods import dataclass
 
 __all__ = ["LineRow", "LineTable", "read_file_names", "read_line_table"]

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 import msgpack
 
+from amdjit.code_object.bytes_reader import MalformedCodeObject
 from amdjit.code_object.elf import ElfFile
-from amdjit.code_object.errors import MalformedCodeObject
 from amdjit.late_methods import dataclass
 
 __all__ = ["KernelArgument", "KernelMetadata", "Metadata", "read_metadata"]

@@ -6,8 +6,8 @@ EF_AMDGPU_FEATURE_SRAMECC_V4; ELFABIVERSION_AMDGPU_HSA_V3 for the scheme before.
 
 from __future__ import annotations
 
+from amdjit.code_object.bytes_reader import MalformedCodeObject
 from amdjit.code_object.elf import ElfFile
-from amdjit.code_object.errors import MalformedCodeObject
 from amdjit.target import TARGETS, Target, with_settings
 
 __all__ = ["check_metadata_target", "flags_of", "target_of_flags"]

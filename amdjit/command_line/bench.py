@@ -14,7 +14,7 @@ from amdjit import rocwmma
 from amdjit.command_line.commands import Commands
 from amdjit.devices import current_device, use
 from amdjit.rocwmma.cases import TYPES, Program, Size
-from amdjit.rocwmma.plot import plotter
+from amdjit.rocwmma.report import plotter
 from amdjit.runtime.device import Device
 
 __all__ = ["add"]

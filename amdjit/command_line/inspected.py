@@ -24,13 +24,13 @@ from amdjit.options import read_environment
 if TYPE_CHECKING:
     from amdjit import backend
     from amdjit.code_object import bundles, elf
-    from amdjit.inspection import kernel_facts, reading
+    from amdjit.inspection import facts, reading
     from amdjit.inspection.inspection import Inspection
 else:
     backend = late("amdjit.backend")
     bundles = late("amdjit.code_object.bundles")
     elf = late("amdjit.code_object.elf")
-    kernel_facts = late("amdjit.inspection.kernel_facts")
+    facts = late("amdjit.inspection.facts")
     reading = late("amdjit.inspection.reading")
 
 __all__ = [
@@ -168,7 +168,7 @@ def _read(options: argparse.Namespace) -> Inspected:
             raise LaunchError(f"{option} is for FILE.py:KERNEL; a code object is compiled already")
     data = _linked(Path(options.kernel), options.target)
     inspection = reading.inspect_object(data, options.name)
-    companion = kernel_facts.Companion(sources=_sources(inspection))
+    companion = facts.Companion(sources=_sources(inspection))
     return Inspected(inspection.kernel, data, replace(inspection, companion=companion))
 
 

@@ -3,7 +3,7 @@
 Kernels are compiled from their text, long after Python compiled it, and editors write to files
 while programs run. So decorators call `remember`, which keeps the file's bytes: one read for each
 version of a file, one `stat` for each function. `texts_of` lists the texts that a function may come
-from, the likeliest first; which of them it is, `amdjit.frontend.source.same_code` decides by the
+from, the likeliest first; which of them it is, `amdjit.frontend.source.reading` decides by the
 function's code.
 """
 
@@ -221,7 +221,7 @@ def adopt(function: types.FunctionType, lines: tuple[str, ...], is_early: bool) 
 # Texts that a function without a file may have been compiled from: what was typed at Python's
 # prompt, piped into it, or is a string of the program, as for `exec(text)`.
 #
-# They are guesses: `amdjit.frontend.source.same_code` compiles them, and takes none whose code
+# They are guesses: `amdjit.frontend.source.reading` compiles them, and takes none whose code
 # differs from the function's.
 
 # Programs that keep more strings than these beside a function without a file have their kernels

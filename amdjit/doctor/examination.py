@@ -8,8 +8,8 @@ from functools import cached_property
 from amdjit.doctor import cache_findings, driver, hip_findings, software
 from amdjit.doctor.child import Child, Ended
 from amdjit.doctor.finding import Finding, State
+from amdjit.doctor.hip_findings import smoke_findings
 from amdjit.doctor.machine import Machine
-from amdjit.doctor.smoke_findings import smoke_findings
 from amdjit.options import OptionError, default_target, read_environment
 from amdjit.target import EMULATED
 

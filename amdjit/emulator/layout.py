@@ -247,7 +247,7 @@ class BufferRefusal(IntEnum):
 
 class BarrierMisuse(IntEnum):
     """What is wrong with the use of a barrier, whose number takes the place of the access's
-    size. `launch/barrier_faults.py` says each in a sentence."""
+    size. `launch/faults.py` says each in a sentence."""
 
     NO_SUCH = 1
     NOT_INITIALISED = 2

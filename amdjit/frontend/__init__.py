@@ -25,8 +25,7 @@ from amdjit.frontend.values.known import CompileTime
 from amdjit.late import late_names
 
 if TYPE_CHECKING:
-    from amdjit.frontend.names.annotation_places import at_annotation
-    from amdjit.frontend.names.parameters import array_matches
+    from amdjit.frontend.names.parameters import array_matches, at_annotation
     from amdjit.frontend.program import TypedKernel, kernel_annotations, type_kernel
     from amdjit.frontend.source.reading import definition_span
     from amdjit.frontend.values.dependencies import Content, Dependency, OutsideArray
@@ -54,7 +53,7 @@ _MODULES = {
     "OutsideArray": "amdjit.frontend.values.dependencies",
     "TypedKernel": "amdjit.frontend.program",
     "array_matches": "amdjit.frontend.names.parameters",
-    "at_annotation": "amdjit.frontend.names.annotation_places",
+    "at_annotation": "amdjit.frontend.names.parameters",
     "definition_span": "amdjit.frontend.source.reading",
     "element_of_dtype": "amdjit.frontend.values.structures",
     "field_types": "amdjit.frontend.values.structures",

@@ -15,12 +15,11 @@ from amdjit.frontend.building.remedies import similar_names
 from amdjit.frontend.calls.closures import lambda_value, refreshed
 from amdjit.frontend.calls.dispatch import call, call_declared
 from amdjit.frontend.expressions.array_attributes import array_attribute
-from amdjit.frontend.expressions.comparisons import compare
+from amdjit.frontend.expressions.comparisons import compare, container
 from amdjit.frontend.expressions.conditional import both, chosen, either, tested
 from amdjit.frontend.expressions.fields import field, is_element
 from amdjit.frontend.expressions.formatted_text import constant_text
 from amdjit.frontend.expressions.likely_mistakes import check_precedence
-from amdjit.frontend.expressions.membership import container
 from amdjit.frontend.expressions.operators import binary, unary
 from amdjit.frontend.expressions.records import Getter, record_attribute
 from amdjit.frontend.expressions.subscripts import subscript

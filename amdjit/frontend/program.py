@@ -18,8 +18,7 @@ from amdjit.frontend.building.builder import FunctionBuilder, OutOfTimeError, fr
 from amdjit.frontend.divergent_locks import divergent_locks
 from amdjit.frontend.names.annotations import annotated_type, is_const, written_annotation
 from amdjit.frontend.names.parameters import arguments_of, parameter_names
-from amdjit.frontend.names.partly_assigned import type_body
-from amdjit.frontend.names.scope import value_of_object
+from amdjit.frontend.names.scope import type_body, value_of_object
 from amdjit.frontend.numbers.width_warnings import narrow_products
 from amdjit.frontend.session import TypingSession, new_builder, no_type
 from amdjit.frontend.source.reading import FunctionSource, read_source

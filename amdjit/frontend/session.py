@@ -44,8 +44,7 @@ from amdjit.frontend.names.parameters import (
     run_time_parts,
     typed_like_others,
 )
-from amdjit.frontend.names.partly_assigned import type_body
-from amdjit.frontend.names.scope import count_rounds
+from amdjit.frontend.names.scope import count_rounds, type_body
 from amdjit.frontend.source.bound_names import assigned_names
 from amdjit.frontend.source.reading import FunctionSource, is_library, read_source
 from amdjit.frontend.statement_typing import STATEMENTS
@@ -62,8 +61,8 @@ from amdjit.language.launch_numbers import LaunchUse
 from amdjit.late import late
 from amdjit.late_methods import dataclass
 from amdjit.tree import nodes as tree
-from amdjit.tree.inlining import copies_of, may_be_own_memory
 from amdjit.tree.lds_arrays import has_own_lds_arrays
+from amdjit.tree.walk import copies_of, may_be_own_memory
 from amdjit.types import Array, Tuple, Type
 
 if TYPE_CHECKING:

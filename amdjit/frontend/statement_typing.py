@@ -11,9 +11,8 @@ from amdjit.frontend.calls.closures import define
 from amdjit.frontend.expressions.exceptions import assert_statement, raise_statement
 from amdjit.frontend.names.scope import read_name
 from amdjit.frontend.statements.assignments import assign, assign_annotated, assign_augmented
-from amdjit.frontend.statements.branches import branch
+from amdjit.frontend.statements.branches import branch, match
 from amdjit.frontend.statements.loops import LOOPS
-from amdjit.frontend.statements.matching import match
 from amdjit.frontend.statements.returns import leave_function
 from amdjit.frontend.values.kinds import Undefined
 from amdjit.tree import nodes as tree

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from amdjit.code_object.bytes_reader import MalformedCodeObject
 from amdjit.code_object.debug_info import DebugInfo, read_debug_info
 from amdjit.code_object.elf import read_elf
-from amdjit.code_object.errors import MalformedCodeObject
 from amdjit.code_object.line_table import LineTable, read_line_table
 
 __all__ = ["CallSites", "is_header"]

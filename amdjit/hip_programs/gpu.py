@@ -12,7 +12,7 @@ from typing import Any
 
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.code_object.bundles import bundle_size, is_bundle, read_bundle
-from amdjit.code_object.errors import MalformedCodeObject
+from amdjit.code_object.bytes_reader import MalformedCodeObject
 from amdjit.diagnostics.errors import AmdjitError, LaunchError
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.emulator.launch.kernarg import explicit_size

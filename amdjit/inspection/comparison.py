@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import PurePath
 
-from amdjit.inspection.facts import SourcePlace
-from amdjit.inspection.json_form import json_text
-from amdjit.inspection.kernel_facts import KernelFacts
-from amdjit.inspection.units import UNITS
+from amdjit.inspection.facts import UNITS, KernelFacts, SourcePlace, json_text
 
 __all__ = ["Alignment", "Comparison", "Figure", "LineGrowth", "compare"]
 

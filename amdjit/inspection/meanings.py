@@ -1,31 +1,57 @@
-"""What an instruction does, in one sentence.
-
-Generated from its opcode's traits, operands and phrase (`isa.mnemonics`), and from the
-operands and modifiers that it has.
+"""What an instruction does, in one sentence; and the sentences of a kernel's instructions, for
+views that show them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
-from amdjit.inspection.memory_meanings import memory_body
-from amdjit.inspection.named_operands import Named, named, named_by_role
-from amdjit.isa.instruction import Instruction, Modifiers, Opcode
+from amdjit.code_object import CodeObject
+from amdjit.emulator.checks.waits.counters import effect_of
+from amdjit.inspection.facts import KernelFacts
+from amdjit.isa import UndecodableInstruction, decode
+from amdjit.isa.analysis.kernel_code import instruction_set_in
+from amdjit.isa.immediate_text import (
+    hardware_register_text,
+    message_text,
+    program_text,
+    short_text,
+    swizzle_text,
+    version_text,
+)
+from amdjit.isa.instruction import (
+    InlineConstant,
+    Instruction,
+    Literal,
+    Modifiers,
+    Opcode,
+    Operand,
+)
 from amdjit.isa.matrix_products import BlockProduct, MatrixProduct
 from amdjit.isa.mnemonics import phrase_of
+from amdjit.isa.operand_text import negated, operand_text
+from amdjit.isa.rows import OperandRow, Row, row_of
 from amdjit.isa.text import dpp_text
-from amdjit.isa.traits import Destination as LogicDestination
 from amdjit.isa.traits import (
+    Access,
+    CacheAction,
     Flag,
+    Immediate,
+    MemoryKind,
     Operator,
     Result,
     ScalarLogic,
+    Space,
     Traits,
     Unit,
 )
+from amdjit.isa.traits import Destination as LogicDestination
+from amdjit.isa.wait_counters import WaitEvent, WaitField
 
-__all__ = ["meaning", "opcode_meaning"]
+__all__ = ["meaning", "meanings_of", "opcode_meaning"]
+
 
 _FLAGS = {Flag.SCC: "SCC", Flag.VCC: "VCC", Flag.EXEC: "EXEC"}
 _OPERATORS = {Operator.AND: "&", Operator.OR: "|", Operator.XOR: "^"}
@@ -212,3 +238,315 @@ def _packed(instruction: Instruction, modifiers: Modifiers) -> str:
 def _halves(sources: Sequence[object]) -> int:
     """The high halves of all sources, for the high half of the result."""
     return (1 << len(sources)) - 1
+
+
+# What memory instructions do, in words.
+
+
+_SPACES = {
+    Space.GLOBAL: "global memory",
+    Space.LDS: "LDS",
+    Space.PRIVATE: "private memory",
+    Space.FLAT: "memory, global or LDS or private as the address says,",
+}
+_CACHES = {
+    CacheAction.INVALIDATE: "invalidates caches, so that later loads see what others have written",
+    CacheAction.WRITE_BACK: "writes caches back, so that others see earlier stores",
+    CacheAction.BOTH: "writes caches back and invalidates them",
+}
+
+
+def memory_body(subject: Named, phrase: str) -> str:
+    """Return what a memory or cache instruction does. phrase: as its opcode has it, of an atomic
+    its operation, else details."""
+    traits = subject.opcode.traits
+    if traits.cache is not None:
+        cache = "the scalar data cache: " if traits.unit is Unit.SCALAR_MEMORY else ""
+        return f"{cache}{_CACHES[traits.cache]}{_counts(subject)}"
+    access = traits.memory
+    assert access is not None
+    if access.kind is MemoryKind.ATOMIC:
+        return _atomic(subject, access, subject.fill(phrase))
+    details = f" ({phrase})" if phrase else ""
+    return _transfer(subject, access) + details + _counts(subject)
+
+
+def _atomic(subject: Named, access: Access, operation: str) -> str:
+    returned = subject.names.get("d") or ""
+    place = _place(subject, access)
+    text = f"{_lanes(subject).strip()}, atomically, {operation}, where mem is {place}"
+    if subject.returns:
+        text += f"; {returned} = the old value"
+    elif subject.returns is None:
+        text += f"; {returned} = the old value if it is asked for"
+    return text + _counts(subject)
+
+
+def _transfer(subject: Named, access: Access) -> str:
+    place = _place(subject, access)
+    data = subject.names.get("d") or subject.names.get("a", "")
+    both = f" and {subject.names['b']}" if access.has_two_addresses and "b" in subject.names else ""
+    half = {None: "", 0: "the low half of ", 1: "the high half of "}[access.half]
+    amount = _amount(access)
+    if access.kind is MemoryKind.LOAD:
+        how = ", transposed between lanes," if access.is_transposed else ""
+        return f"loads {amount}{_lanes(subject)} from {place}{how} into {half}{data}"
+    if access.kind is MemoryKind.STORE:
+        return f"stores {amount} of {half}{data}{both}{_lanes(subject)} to {place}"
+    if access.kind is MemoryKind.PREFETCH:
+        return f"brings {place} into a cache"
+    what = "the buffer's" if access.has_descriptor else "the address's"
+    return f"probes {what} translation, of {place}"
+
+
+def _amount(access: Access) -> str:
+    if access.converts:
+        return (
+            "a value in the format of the instruction"
+            if access.names_format
+            else ("a value in the buffer's format")
+        )
+    if not access.size:
+        return "registers"
+    each = " each" if access.has_two_addresses else ""
+    return f"{access.size} byte{'s' if access.size > 1 else ''}{each}"
+
+
+def _lanes(subject: Named) -> str:
+    if subject.opcode.traits.unit is Unit.SCALAR_MEMORY:
+        return " for the wave"
+    return " for each active lane" if subject.opcode.traits.lane_by_lane else " for the wave"
+
+
+def _place(subject: Named, access: Access) -> str:
+    """Return the memory that is accessed, with its address as a sum."""
+    roles = subject.roles
+    terms = [roles.get(role) or "" for role in ("sbase", "saddr", "vaddr", "addr", "soffset")]
+    terms = [term for term in terms if term and term not in ("null", "off")]
+    immediates = subject.immediates
+    if access.has_two_addresses:
+        offsets = ("offset0", "offset1")
+        pair = offsets if immediates is None else tuple(str(immediates[name]) for name in offsets)
+        return f"{_SPACES[access.space]} at {terms[0]} with the offsets {pair[0]} and {pair[1]}"
+    offset = "offset" if immediates is None else _number(immediates.get("offset", 0))
+    terms += [offset] if offset and (immediates is None or offset != "0" or not terms) else []
+    where = " + ".join(terms)
+    if access.has_descriptor:
+        buffer = roles.get("rsrc") or terms.pop(0)
+        return f"the buffer {buffer} at {' + '.join(terms) or 0}"
+    return f"{_SPACES[access.space]} at {where.replace('+ -', '- ')}"
+
+
+def _number(value: int) -> str:
+    return str(value) if abs(value) <= 64 else f"{value:#x}"
+
+
+# The meanings of a kernel's instructions, by address: decoded anew, for views that show them.
+
+
+def meanings_of(facts: KernelFacts) -> dict[int, str]:
+    """Return what each instruction does, as a sentence, without those that the decoder does not
+    know. Empty if the facts do not have their code object."""
+    if not facts.code_object:
+        return {}
+    whole = CodeObject.read(facts.code_object)
+    found = {}
+    sets = instruction_set_in(whole)
+    for each in facts.instructions:
+        code = whole.text(each.address, each.size)
+        try:
+            instruction = decode(code, 0, each.address, facts.wave_size, sets)
+        except UndecodableInstruction:
+            continue
+        found[each.address] = meaning(instruction)
+    return found
+
+
+# The operands of an instruction by the letters that phrases have for them.
+
+
+_READ = "abcms"
+_WRITTEN = "de"
+# What addresses memory, and is no data.
+_ADDRESSES = frozenset({"vaddr", "saddr", "rsrc", "soffset", "sbase", "addr"})
+_WORKGROUP = "-1, the workgroup's"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An opcode with texts for its operands."""
+
+    opcode: Opcode
+    names: Mapping[str, str]
+    """The text of each operand, by the letter that phrases have for it."""
+    roles: Mapping[str, str]
+    """By role, "" for an operand that is absent."""
+    immediates: Mapping[str, int] | None
+    """None if only the opcode is known."""
+    target: str
+    counters: str
+    """The wait counters that count it, in words."""
+    returns: bool | None
+    """An atomic returns the old value; None if only the opcode is known."""
+
+    def fill(self, phrase: str) -> str:
+        """Return a phrase with the operands in their places."""
+        return phrase.format_map({**self.names, "target": self.target})
+
+    def reads(self, immediate: str) -> bool:
+        """Whether what the instruction waits for is in an immediate."""
+        return any(
+            field.immediate == immediate and field.mask for field in self.opcode.traits.waits
+        )
+
+    def left(self, field: WaitField) -> str:
+        """Return how many may be in flight after a wait."""
+        if self.immediates is None:
+            return "k"
+        return str(field.left(self.immediates.get(field.immediate, 0)))
+
+
+def named(instruction: Instruction) -> Named:
+    """Return an instruction with its operands as the assembler writes them."""
+    row = row_of(
+        _table(instruction.opcode),
+        instruction.opcode.code,
+        instruction_set=instruction.opcode.instruction_set,
+    )
+    assert row is not None
+    texts = [
+        "" if value is None else _operand(row, operand, value, instruction)
+        for operand, value in zip(row.operands, instruction.operands, strict=True)
+    ]
+    opcode = instruction.opcode
+    if opcode.traits.barrier is not None:
+        texts = [_WORKGROUP if text == "-1" else text for text in texts]
+    names = {**_by_letter(opcode, texts), "k": _immediate(instruction)}
+    counters = " and ".join(counter.name for counter in effect_of(instruction).counts)
+    return Named(
+        opcode,
+        names,
+        roles=_by_role(opcode, texts),
+        immediates=instruction.immediates,
+        target=_target(instruction),
+        counters=counters,
+        returns=effect_of(instruction).fills,
+    )
+
+
+def named_by_role(opcode: Opcode) -> Named:
+    """Return an opcode with letters for its operands."""
+    letters = _letters(opcode)
+    counters = opcode.traits.event and _counters(opcode, opcode.traits.event)
+    returns = None
+    if opcode.traits.memory is not None and not _may_return(opcode):
+        returns = opcode.traits.result is not Result.NONE
+    return Named(
+        opcode,
+        {**_by_letter(opcode, letters), "k": "k"},
+        roles=_by_role(opcode, letters),
+        immediates=None,
+        target="its target",
+        counters=counters or "",
+        returns=returns,
+    )
+
+
+def _may_return(opcode: Opcode) -> bool:
+    access = opcode.traits.memory
+    return (
+        access is not None
+        and access.kind is MemoryKind.ATOMIC
+        and opcode.traits.event in (WaitEvent.VECTOR_STORE, WaitEvent.FLAT_STORE)
+    )
+
+
+def _counters(opcode: Opcode, event: WaitEvent) -> str:
+    counted = opcode.instruction_set.wait_counters.counted
+    text = " and ".join(counter.name for counter in counted[event])
+    if not _may_return(opcode):
+        return text
+    loads = WaitEvent.FLAT_LOAD if event is WaitEvent.FLAT_STORE else WaitEvent.VECTOR_LOAD
+    returned = " and ".join(counter.name for counter in counted[loads])
+    return f"{text}, or on {returned} if it returns the old value"
+
+
+def _table(opcode: Opcode) -> str:
+    return "VOP3" if opcode.encoding == "VOP3SD" else opcode.encoding
+
+
+def _letters(opcode: Opcode) -> list[str]:
+    """Return letters for registers and data, roles for addresses."""
+    letters = []
+    written, read = iter(_WRITTEN), iter(_READ)
+    for operand in opcode.operands:
+        if operand.role in _ADDRESSES and not _is_data(opcode, operand.role):
+            letters.append(operand.role)
+        else:
+            letters.append(next(written if operand.written else read))
+    return letters
+
+
+def _is_data(opcode: Opcode, role: str) -> bool:
+    """Lane permutations have lane numbers, or data, where others have an address."""
+    return role == "addr" and opcode.traits.memory is None
+
+
+def _by_letter(opcode: Opcode, texts: list[str]) -> dict[str, str]:
+    names = dict(zip(_letters(opcode), texts, strict=True))
+    # An atomic on a buffer reads and writes one operand.
+    names.setdefault("a", names.get("d", ""))
+    names["m"] = names.get("m", "mem") if opcode.traits.memory is None else "mem"
+    return names
+
+
+def _by_role(opcode: Opcode, texts: list[str]) -> dict[str, str]:
+    return {spec.role: text for spec, text in zip(opcode.operands, texts, strict=True)}
+
+
+def _operand(row: Row, operand: OperandRow, value: Operand, instruction: Instruction) -> str:
+    text = operand_text(
+        value, operand.constants, operand.half and getattr(value, "half", None) == 1
+    )
+    signed = row.format.name != "VOP3P" or row.has("mix")
+    if operand.source not in (0, 1, 2) or operand.spec.type == "mask" or not signed:
+        return text
+    bit = 1 << operand.source
+    modifiers = instruction.modifiers
+    constant = isinstance(value, InlineConstant | Literal)
+    return negated(text, constant, bool(modifiers.neg & bit), bool(modifiers.abs & bit))
+
+
+def _target(instruction: Instruction) -> str:
+    offset = instruction.immediates.get("simm16")
+    if offset is None:
+        return ""
+    signed = (offset & 0xFFFF ^ 0x8000) - 0x8000
+    return f"{instruction.pc + instruction.size + 4 * signed:#x}"
+
+
+def _immediate(instruction: Instruction) -> str:
+    """Return the constant of a scalar or LDS instruction, as the assembler writes it."""
+    immediates, kind = instruction.immediates, instruction.traits.immediate
+    if "message" in immediates:
+        return message_text(immediates["message"], instruction.opcode.instruction_set)
+    if kind is Immediate.SWIZZLE:
+        return swizzle_text(immediates["offset"]).strip().removeprefix("offset:") or "0"
+    if kind is Immediate.ATTRIBUTE:
+        return f"attr{immediates['attr']}.{'xyzw'[immediates['attr_chan']]}"
+    value = immediates.get("simm16")
+    return "" if value is None else _short_constant(instruction, value)
+
+
+def _short_constant(instruction: Instruction, value: int) -> str:
+    kind, sets = instruction.traits.immediate, instruction.opcode.instruction_set
+    if instruction.traits.barrier is not None and value & 0xFFFF == 0xFFFF:
+        return _WORKGROUP
+    if kind is Immediate.HARDWARE_REGISTER:
+        return hardware_register_text(value & 0xFFFF, sets.hardware_registers)
+    if kind is Immediate.VERSION:
+        return version_text(value & 0xFFFF)
+    if kind is Immediate.SIGNED:
+        return str((value & 0xFFFF ^ 0x8000) - 0x8000)
+    is_plain = kind in (Immediate.BITS, Immediate.CLAUSE)
+    return short_text(value) if is_plain else program_text(kind, value, sets)

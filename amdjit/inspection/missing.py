@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject
 from amdjit.inspection.debug_names import DebugNames
 from amdjit.inspection.facts import AccessFacts
-from amdjit.inspection.lanes.entry import workgroup_shape
+from amdjit.inspection.lanes.state import workgroup_shape
 from amdjit.inspection.machine_code import MachineCode
 from amdjit.isa import instruction_set_of
 from amdjit.isa.register_numbers import HALF_LANES

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from html import escape
 from pathlib import PurePath
 
-from amdjit.inspection.kernel_facts import KernelFacts
-from amdjit.inspection.notebook_parts import folded, framed, preformatted, table, title
+from amdjit.inspection.facts import KernelFacts
 
-__all__ = ["kernel_html"]
+__all__ = ["folded", "framed", "kernel_html", "preformatted", "table", "title"]
 
 
 def kernel_html(facts: KernelFacts, signature: str = "", with_lines: bool = True) -> str:
@@ -71,3 +72,45 @@ def _listing(facts: KernelFacts) -> str:
             text.append(f"; {PurePath(place[0]).name}:{place[1]}  {source}".rstrip())
         text.append(f"  {item.address:#x}  {item.text}")
     return folded(f"{len(facts.instructions)} instructions", preformatted("\n".join(text)))
+
+
+# Pieces of HTML for notebooks: titles, tables and parts that fold, everything escaped.
+#
+# They need neither scripts nor style sheets, so that they look right in any notebook and when it is
+# exported.
+
+
+_CELL = "padding: 0 0.6em; text-align: {}; white-space: pre"
+
+
+def framed(*parts: str) -> str:
+    """Return parts as one element."""
+    return f'<div class="amdjit" style="line-height: 1.4">{"".join(parts)}</div>'
+
+
+def title(text: str, rest: str = "") -> str:
+    """Return a line that begins in bold."""
+    return f"<div><b>{escape(text)}</b> {escape(rest)}</div>"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table; numbers stand to the right, with their thousands apart."""
+    top = "".join(f'<th style="{_CELL.format("left")}">{escape(name)}</th>' for name in head)
+    lines = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table>"
+
+
+def _cell(value: object) -> str:
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    text = f"{value:,}" if is_number else str(value)
+    return f'<td style="{_CELL.format("right" if is_number else "left")}">{escape(text)}</td>'
+
+
+def preformatted(text: str) -> str:
+    """Return text as it is."""
+    return f'<pre style="line-height: 1.2; overflow-x: auto">{escape(text)}</pre>'
+
+
+def folded(summary: str, *parts: str) -> str:
+    """Return parts that a click, or a key, unfolds."""
+    return f"<details><summary>{escape(summary)}</summary>{''.join(parts)}</details>"

@@ -19,15 +19,14 @@ from amdjit.inspection.facts import (
     InstructionFacts,
     LoopFacts,
     Peak,
+    unit_of,
 )
 from amdjit.inspection.inspection import Companion, Inspection
-from amdjit.inspection.liveness import Live, live_registers
+from amdjit.inspection.liveness import Live, live_origins, live_registers
 from amdjit.inspection.machine_code import MachineCode, read_machine_code
 from amdjit.inspection.missing import missing_facts, missing_shape
 from amdjit.inspection.occupancy import occupancy_of
-from amdjit.inspection.origins import live_origins
 from amdjit.inspection.register_banks import register_banks
-from amdjit.inspection.units import unit_of
 from amdjit.inspection.waits import Waits, find_waits
 from amdjit.isa import disassemble, instruction_set_of
 from amdjit.isa.instruction import Instruction

@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
-from amdjit.isa.formats import Formats
-from amdjit.isa.gfx9_formats import (
+from amdjit.isa.family_formats import (
+    GFX11_FORMATS,
+    GFX12_FORMATS,
     GFX90A_FORMATS,
     GFX906_FORMATS,
     GFX908_FORMATS,
     GFX942_FORMATS,
     GFX950_FORMATS,
 )
-from amdjit.isa.gfx9_operations import GFX9_OPERATIONS
+from amdjit.isa.formats import Formats
 from amdjit.isa.gfx9_tables import (
     GFX906_CHANGES,
     GFX908_CHANGES,
@@ -22,7 +23,6 @@ from amdjit.isa.gfx9_tables import (
     GFX950_CHANGES,
 )
 from amdjit.isa.gfx9_tables import ROWS as GFX9_ROWS
-from amdjit.isa.gfx11_operations import GFX11_OPERATIONS
 from amdjit.isa.gfx11_tables import ROWS as GFX11_ROWS
 from amdjit.isa.gfx12_tables import ROWS as GFX12_ROWS
 from amdjit.isa.gfx115_tables import ROWS as GFX115_OWN_ROWS
@@ -39,8 +39,8 @@ from amdjit.isa.hardware_names import (
     GFX90A_DPP,
     GFX942_REGISTERS,
 )
-from amdjit.isa.memory_formats import GFX11_FORMATS, GFX12_FORMATS
 from amdjit.isa.operand_codes import GFX9_CODES, GFX11_CODES, GFX90A_CODES, OperandCodes
+from amdjit.isa.renamed_operations import GFX9_OPERATIONS, GFX11_OPERATIONS
 from amdjit.isa.wait_counters import (
     GFX9_COUNTERS,
     GFX11_COUNTERS,

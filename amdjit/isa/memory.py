@@ -3,7 +3,7 @@
 Sources: RDNA 4 ISA document, section 15.5 to 15.9 (SMEM, VDS, VDSDIR, VBUFFER, VFLAT, VGLOBAL,
 VSCRATCH); RDNA 3 ISA document, sections 15.4 to 15.8; CDNA 3 ISA document, "Scalar Memory Format",
 "LDS Format", "Vector Memory Buffer Formats" and "Flat Formats". Where fields lie is in
-`memory_formats.py` and `gfx9_formats.py`.
+`family_formats.py`.
 """
 
 from __future__ import annotations
@@ -66,10 +66,6 @@ def _offset(row: Row, bits: int) -> int:
     return row.format.field("offset").read_signed(bits)
 
 
-def _has(row: Row, role: str) -> bool:
-    return any(operand.spec.role == role for operand in row.operands)
-
-
 def _vector(row: Row, role: str, value: int, dwords: int, bits: int) -> Operand:
     accumulates = role in _DATA and bool(_bit(row, bits, "acc"))
     return vector_register(row.opcode.instruction_set.codes, value, dwords, None, accumulates)
@@ -126,7 +122,7 @@ def _flat(row: Row, operand: OperandRow, bits: int) -> Operand | None:
         if value == no_address:
             return None
         # LLVM's register class is narrower in *_ADDTID_B32, where lanes have no addresses.
-        if value == (_EXEC_LOW if dwords == 2 else _EXEC_HIGH) and _has(row, "vaddr"):
+        if value == (_EXEC_LOW if dwords == 2 else _EXEC_HIGH) and row.has_operand("vaddr"):
             raise InvalidField("EXEC cannot be an address here")
         return _scalar(row, value, dwords)
     if role != "vaddr":
@@ -137,7 +133,7 @@ def _flat(row: Row, operand: OperandRow, bits: int) -> Operand | None:
         enabled = row.format.find("sve")
         has_address = enabled.read(bits) if enabled else not with_base
         return _vector(row, role, value, 1, bits) if has_address else None
-    narrow = row.format.name == "VGLOBAL" and with_base and _has(row, "saddr")
+    narrow = row.format.name == "VGLOBAL" and with_base and row.has_operand("saddr")
     return _vector(row, role, value, 1 if narrow else 2, bits)
 
 
@@ -179,9 +175,9 @@ def _scalar_immediates(row: Row, bits: int) -> dict[str, int]:
 
 def _either_offset(row: Row, bits: int) -> dict[str, int]:
     """The immediates of gfx9, where IMM says whether there is a constant offset."""
-    if not _has(row, "sbase"):
+    if not row.has_operand("sbase"):
         data = row.format.field("sdst")
-        used = data.read(-1) << data.shift if _has(row, "sdst") else 0
+        used = data.read(-1) << data.shift if row.has_operand("sdst") else 0
         if bits & _ALL_BUT_OPCODE & ~used:
             raise InvalidField(f"{row.opcode.mnemonic} has no address")
         return {}
@@ -197,7 +193,7 @@ def _either_offset(row: Row, bits: int) -> dict[str, int]:
 def _lds_immediates(row: Row, bits: int) -> dict[str, int]:
     _check_data(row, bits)
     for name in _LDS_REGISTERS:
-        if _bit(row, bits, name) and not _has(row, name):
+        if _bit(row, bits, name) and not row.has_operand(name):
             raise InvalidField(f"{row.opcode.mnemonic} has no {name}")
     if not row.operands and bits & 0xFFFF:
         raise InvalidField(f"{row.opcode.mnemonic} has no offset")
@@ -221,7 +217,7 @@ def _flat_immediates(row: Row, bits: int) -> dict[str, int]:
     form = row.format
     if form.name != "VSCRATCH" and _bit(row, bits, "sve"):
         raise InvalidField("sve is for scratch accesses")
-    saddr = None if _has(row, "saddr") else form.find("saddr")
+    saddr = None if row.has_operand("saddr") else form.find("saddr")
     if saddr and saddr.read(bits) != row.opcode.instruction_set.codes.no_address:
         raise InvalidField("this access takes no scalar address")
     if not row.operands:

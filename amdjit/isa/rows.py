@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from amdjit.isa.formats import Field, Format, format_named
 from amdjit.isa.instruction import Opcode, OperandSpec
-from amdjit.isa.instruction_set import GFX12, InstructionSet
+from amdjit.isa.instruction_set import GFX11, GFX12, InstructionSet
 from amdjit.isa.matrix_products import MatrixProduct
 from amdjit.isa.mnemonics import traits_of
 from amdjit.isa.operand_codes import LITERAL
@@ -78,6 +78,10 @@ class Row:
     def has(self, word: str) -> bool:
         """Whether the row has a bare flag (dpp16, dpp8, mix, ...)."""
         return word in self.words
+
+    def has_operand(self, role: str) -> bool:
+        """Whether an operand has a role."""
+        return any(operand.spec.role == role for operand in self.operands)
 
 
 # v8f16 or b128: the number to halve.
@@ -233,3 +237,38 @@ def _plain_kind(field: Field | None, takes: str, half: bool) -> str:
     if field.kind == "v8" or (field.kind == "d8" and takes == "v"):
         return "vector"
     return "source" if field.kind in ("s8", "s9") else ""
+
+
+# Opcodes by mnemonic, for what is made of an instruction without its machine code.
+
+
+_NEWEST = (GFX12, GFX11)
+
+
+def opcode_named(mnemonic: str, *sets: InstructionSet) -> Opcode:
+    """Return an instruction's opcode in the first of its encodings, for wave32.
+
+    sets: where to look for it, by default in the newest family that has it. Operand types do not
+    depend on the encoding. KeyError if there is no such instruction.
+    """
+    encoding, code, found = _first_encodings(sets or _NEWEST)[mnemonic]
+    row = row_of(encoding, code, instruction_set=found)
+    assert row is not None
+    return row.opcode
+
+
+def mnemonics(sets: InstructionSet) -> Iterable[str]:
+    """Return the names of all instructions of a set."""
+    return _first_encodings((sets,)).keys()
+
+
+@cache
+def _first_encodings(
+    order: tuple[InstructionSet, ...],
+) -> dict[str, tuple[str, int, InstructionSet]]:
+    found: dict[str, tuple[str, int, InstructionSet]] = {}
+    for sets in order:
+        for encoding, codes in sets.rows.items():
+            for code, (mnemonic, _, _) in codes.items():
+                found.setdefault(mnemonic, (encoding, code, sets))
+    return found

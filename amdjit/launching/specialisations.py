@@ -14,7 +14,7 @@ from amdjit.frontend import CompileTime
 from amdjit.language.launch_numbers import PythonNumber
 from amdjit.late import late
 from amdjit.late_methods import dataclass
-from amdjit.launching.compatibility import compatible_targets
+from amdjit.launching.compiled_bundle import compatible_targets
 from amdjit.launching.kernel_options import KernelOptions
 from amdjit.launching.recompilation import Change, changes
 from amdjit.launching.record_arguments import single_kinds

@@ -6,7 +6,7 @@ parent continues.
     run FILE DEVICE BATCH FIRST          the batch's cases or measurements, from the case FIRST on
     compare FILE TARGET BATCH CHIP EMULATOR    what differs between the files of two runs
 
-It writes results to FILE (`streams.py`) and messages to standard error.
+It writes results to FILE (`record.py`) and messages to standard error.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from amdjit.probe.corpus import batches
 from amdjit.probe.corpus.basics import tiny
 from amdjit.probe.differences import differences_of, kinds_of
 from amdjit.probe.outcome import CaseOutcome, CaseStatus, Facts, plain
-from amdjit.probe.streams import Writer, digest_of, read_values, results_of, stored
+from amdjit.probe.record import Writer, digest_of, read_values, results_of, stored
 from amdjit.runtime.device import Device
 from amdjit.target import Target, read_target
 

@@ -26,9 +26,8 @@ from amdjit.probe.fitting import deviating
 from amdjit.probe.joining import whole_results
 from amdjit.probe.outcome import BatchOutcome, CaseOutcome, CaseStatus, Record, plain
 from amdjit.probe.processes import Processes
-from amdjit.probe.report import shown_subject
-from amdjit.probe.streams import read_values, results_of, stored
-from amdjit.probe.subjects import Subject, subjects_of
+from amdjit.probe.record import read_values, results_of, stored
+from amdjit.probe.report import Subject, shown_subject, subjects_of
 from amdjit.target import Feature, Target, read_target
 
 __all__ = ["GFX9_ROWS", "Comparison", "Verdict", "compare", "judged_rows", "text"]

@@ -23,10 +23,8 @@ from amdjit.cycles.memory_parameters import MEMORY_PARAMETERS
 from amdjit.cycles.parameter_file import ParameterFile, least_and_most
 from amdjit.probe.case import Measurement
 from amdjit.probe.outcome import Record
-from amdjit.probe.timing.batches import experiments
-from amdjit.probe.timing.experiment import Experiment
-from amdjit.probe.timing.measuring import spread_of
-from amdjit.probe.timing.prediction import Prediction, predict
+from amdjit.probe.timing.batches import Prediction, experiments, predict
+from amdjit.probe.timing.experiment import Experiment, spread_of
 from amdjit.target import Target, read_target
 
 __all__ = [

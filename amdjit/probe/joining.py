@@ -18,7 +18,7 @@ from amdjit.probe.outcome import (
     read_measurement,
 )
 from amdjit.probe.processes import scrubbed
-from amdjit.probe.streams import read_values, results_of, stored
+from amdjit.probe.record import read_values, results_of, stored
 
 __all__ = [
     "differing",

@@ -32,7 +32,7 @@ from amdjit.probe.outcome import (
     read_facts,
 )
 from amdjit.probe.processes import Ended, Processes
-from amdjit.probe.streams import read_values
+from amdjit.probe.record import read_values
 from amdjit.target import Target, read_target
 
 __all__ = ["Partial", "ProbeError", "Request", "chosen", "facts_of", "run"]

@@ -48,7 +48,7 @@ class InstructionCounts(Counts):
     address: int = 0
     text: str = ""
     unit: str = ""
-    """The unit, as `inspection.units` names it."""
+    """The unit, as `inspection.facts.UNITS` names it."""
     file: str | None = None
     line: int | None = None
 

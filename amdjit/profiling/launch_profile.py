@@ -15,11 +15,10 @@ from amdjit.cycles.estimate import Cycles
 from amdjit.emulator.counting.counted_launch import CountedLaunch, InstructionRows
 from amdjit.emulator.counting.layout import LINE_BYTES
 from amdjit.emulator.counting.recording import Recording
+from amdjit.inspection.facts import json_value, unit_of
 from amdjit.inspection.inspection import Inspection
-from amdjit.inspection.json_form import json_value
-from amdjit.inspection.notebook_parts import folded, framed, table, title
+from amdjit.inspection.notebook import folded, framed, table, title
 from amdjit.inspection.reading import inspect_object
-from amdjit.inspection.units import unit_of
 from amdjit.isa import disassemble
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.matrix_products import BlockProduct, MatrixProduct

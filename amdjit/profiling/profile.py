@@ -17,7 +17,7 @@ from amdjit.checking.profiling import PROFILES, ProfileBlock
 from amdjit.code_object import Kernel
 from amdjit.emulator.counting.counted_launch import CountedLaunch
 from amdjit.emulator.counting.samples import SampleSize, workgroups_of_rounds
-from amdjit.inspection.json_form import json_text
+from amdjit.inspection.facts import json_text
 from amdjit.late import late
 from amdjit.options import OptionError
 from amdjit.profiling.launch_profile import LaunchProfile, profile_html

@@ -3,13 +3,12 @@
 `isa` is about machine code: how many instructions of a kind a loop has, how wide its accesses are,
 registers, spills, occupancy. docs/testing.md has examples.
 
-`assertions` has the assertions, `parts` the parts of a kernel that they can be about, `subjects`
-the objects that have machine code. Start reading at `assertions`.
+`assertions` has the assertions, the objects that they take, and the parts of a kernel that they can
+be about.
 """
 
 from __future__ import annotations
 
-from amdjit.testing.assertions import Code
-from amdjit.testing.subjects import isa
+from amdjit.testing.assertions import Code, isa
 
 __all__ = ["Code", "isa"]

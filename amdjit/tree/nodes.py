@@ -7,15 +7,13 @@ flow is structured, as in Python. The operands of arithmetic have one type: none
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 from typing import Any
 
 from amdjit.abi.reports import ReportTable
 from amdjit.declarations import Intrinsic
 from amdjit.diagnostics.span import Span
 from amdjit.late_methods import dataclass, field
-from amdjit.tree.operators import BinaryOperator as BinaryOperator
-from amdjit.tree.operators import Comparison as Comparison
-from amdjit.tree.operators import UnaryOperator as UnaryOperator
 from amdjit.types import Type
 
 
@@ -403,3 +401,50 @@ class Program:
 
     def __repr__(self) -> str:
         return f"<program of {self.kernel.name}>"
+
+
+# The operators of the typed tree.
+
+
+class BinaryOperator(Enum):
+    """Arithmetic on two values of the expression's own type, elementwise on vectors.
+
+    Integers wrap. FLOOR_DIVIDE and MODULO round toward minus infinity as in Python, also on floats.
+    SHIFT_LEFT by the width or more is 0; SHIFT_RIGHT then is 0 or, for a negative number, -1.
+    """
+
+    ADD = "+"
+    SUBTRACT = "-"
+    MULTIPLY = "*"
+    DIVIDE = "/"
+    FLOOR_DIVIDE = "//"
+    MODULO = "%"
+    POWER = "**"
+    AND = "&"
+    OR = "|"
+    XOR = "^"
+    SHIFT_LEFT = "<<"
+    SHIFT_RIGHT = ">>"
+    MINIMUM = "min"
+    MAXIMUM = "max"
+
+
+class UnaryOperator(Enum):
+    """NEGATE on numbers, INVERT on integers, NOT on booleans, ABSOLUTE on numbers."""
+
+    NEGATE = "-"
+    INVERT = "~"
+    NOT = "not"
+    ABSOLUTE = "abs"
+
+
+class Comparison(Enum):
+    """Comparisons of two values of one type. On floats they are ordered, but `!=` is true for
+    NaN."""
+
+    EQUAL = "=="
+    NOT_EQUAL = "!="
+    LESS = "<"
+    LESS_EQUAL = "<="
+    GREATER = ">"
+    GREATER_EQUAL = ">="

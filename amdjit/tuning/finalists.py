@@ -16,12 +16,12 @@ from amdjit.diagnostics import AmdjitError
 from amdjit.options import OptionError
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.device import Device
+from amdjit.tuning.bench import Contestant, measure
 from amdjit.tuning.calls import Call
 from amdjit.tuning.candidates import Candidate, State
 from amdjit.tuning.checking import reference_results
 from amdjit.tuning.comparing import Tolerance, difference
 from amdjit.tuning.configurations import Configuration
-from amdjit.tuning.measuring import Contestant, measure
 from amdjit.tuning.sending import on_device, sent
 from amdjit.tuning.settings import Settings
 from amdjit.tuning.tasks import array_contents, reset

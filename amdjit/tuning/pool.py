@@ -13,13 +13,14 @@ import queue
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future
+from contextlib import suppress
 from typing import Any
 
-from amdjit.child_process import Child, python_command, signal_of
-from amdjit.tuning import worker
+from amdjit.child_process import Child, Parent, python_command, signal_of
 from amdjit.tuning.errors import TuningError, WorkerLost
 
-__all__ = ["WorkerPool"]
+__all__ = ["WorkerPool", "main"]
+
 
 # Characters of a dead worker's standard error that the reason of its candidate quotes.
 _LAST_WORDS = 400
@@ -110,7 +111,7 @@ class WorkerPool(Executor):
     def _started(self) -> Child:
         try:
             return Child(
-                python_command(worker.__name__, self._memory_limit),
+                python_command(__name__, self._memory_limit),
                 environment={**os.environ, **self._variables},
                 talks=True,
                 leads_group=True,
@@ -135,3 +136,42 @@ class WorkerPool(Executor):
         how = f"signal {name}" if name else f"exit code {code}"
         said = process.words(_LAST_WORDS).strip()
         raise WorkerLost(f"its worker died: {how}" + (f"; it said: {said}" if said else ""))
+
+
+# A worker process: it receives tasks, and sends their outcomes.
+#
+# A task is the pickle of a function and its arguments; the answer is that of (True, result) or
+# (False, error).
+
+
+def main(memory_limit: int | None) -> None:
+    """Serve until the parent is gone. memory_limit: bytes."""
+    parent = Parent()
+    _limit_memory(memory_limit)
+    while True:
+        parent.send(_answer(parent.receive()))
+
+
+def _answer(message: bytes) -> bytes:
+    try:
+        function, arguments = pickle.loads(message)
+        return pickle.dumps((True, function(*arguments)))
+    except BaseException as error:
+        return _refusal(error)
+
+
+def _refusal(error: BaseException) -> bytes:
+    with suppress(Exception):
+        sent = pickle.dumps((False, error))
+        pickle.loads(sent)
+        return sent
+    return pickle.dumps((False, RuntimeError(f"{type(error).__name__}: {error}")))
+
+
+def _limit_memory(limit: int | None) -> None:
+    """Make allocations beyond a limit fail, if the system has such limits."""
+    if limit is None:
+        return
+    with suppress(ImportError, ValueError, OSError, AttributeError):
+        resource: Any = __import__("resource")
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

@@ -17,17 +17,15 @@ from amdjit.intrinsics import (
     wave,
     workitem,
 )
-from amdjit.intrinsics.builtins import integer, real, wmma, wmma_gfx11
+from amdjit.intrinsics.builtins import numbers, wmma
 from amdjit.intrinsics.builtins import wave as amdgcn_wave
 from amdjit.intrinsics.lanes import dpp, reduce
 from amdjit.intrinsics.maths import (
     device_library,
     elementwise,
-    error_functions,
+    error_and_gamma,
     exponentials,
-    gamma_functions,
     hyperbolic,
-    lengths,
     native_math,
     number_theory,
     power,
@@ -61,10 +59,8 @@ MODULES: tuple[tuple[ModuleType, str], ...] = (
     (exponentials, "amdjit.intrinsics.math"),
     (trigonometry, "amdjit.intrinsics.math"),
     (hyperbolic, "amdjit.intrinsics.math"),
-    (error_functions, "amdjit.intrinsics.math"),
-    (gamma_functions, "amdjit.intrinsics.math"),
+    (error_and_gamma, "amdjit.intrinsics.math"),
     (roots_and_remainders, "amdjit.intrinsics.math"),
-    (lengths, "amdjit.intrinsics.math"),
     (elementwise, "amdjit.intrinsics.math"),
     (rounding, "amdjit.intrinsics.math"),
     (number_theory, "amdjit.intrinsics.math"),
@@ -73,10 +69,8 @@ MODULES: tuple[tuple[ModuleType, str], ...] = (
     (random, "amdjit.random"),
     (convert, "amdjit.intrinsics.convert"),
     (amdgcn_wave, "amdjit.intrinsics.amdgcn"),
-    (real, "amdjit.intrinsics.amdgcn"),
-    (integer, "amdjit.intrinsics.amdgcn"),
+    (numbers, "amdjit.intrinsics.amdgcn"),
     (wmma, "amdjit.intrinsics.amdgcn"),
-    (wmma_gfx11, "amdjit.intrinsics.amdgcn"),
     (instructions, "amdjit.intrinsics.matrix"),
     (fragments, "amdjit.intrinsics.matrix"),
     (cooperation, "amdjit.intrinsics.matrix"),

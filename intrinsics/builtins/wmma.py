@@ -1,12 +1,5 @@
-"""The dense wave32 WMMA instructions under clang's builtin names without `__builtin_amdgcn_`.
-
-D = A B + C, 16 by 16, computed by one wave; EXEC must be all ones. `matrix_layouts` says which lane
-holds which element. `a_signed` and `b_signed` say how integer operands are read; `clamp` saturates
-the i32 result. The reference models take whole-wave operands: arrays with one row per lane. They
-round as a GPU was measured to, except for sums of fp8 and bf8, which follow a model that nobody has
-measured (`matrix.certainty`).
-
-Sources: clang's AMDGPU builtins; RDNA4 ISA, 7.12 "Wave Matrix Multiply Accumulate"; RDNA3 ISA, 7.9.
+"""The dense wave32 WMMA instructions of gfx12 and gfx11 under clang's builtin names without
+`__builtin_amdgcn_`.
 """
 
 from __future__ import annotations
@@ -145,3 +138,102 @@ def wmma_f32_16x16x16_bf8_bf8_w32_gfx12(a: BF8_A, b: BF8_B, c: f32x8) -> f32x8:
     """Multiply bf8 by bf8 matrices, add in f32, rounded by a model
     (`v_wmma_f32_16x16x16_bf8_bf8`)."""
     return wave_product("wmma_f32_16x16x16_bf8_bf8_w32_gfx12", a, b, c)
+
+
+# The dense wave32 WMMA instructions of gfx11 under clang's builtin names without
+# `__builtin_amdgcn_`.
+#
+# A and B are held twice: lanes 16..31 repeat lanes 0..15. `upper` chooses the half of each register
+# that a 16-bit result is written to; the `_tied` forms keep the other half of C.
+#
+# The reference models take whole-wave operands, as those of gfx12 do.
+#
+# Sources: clang's AMDGPU builtins; RDNA3 ISA, 7.9 "Wave Matrix Multiply Accumulate".
+
+
+bf16x16, i16x16, i32x4 = vector(bf16, 16), vector(i16, 16), vector(i32, 4)
+BF16_TWICE = TypeVariable("A", (bf16x16, i16x16))
+BF16_HALVES = TypeVariable("C", (bf16x16, i16x16))
+
+
+@builtin(
+    LlvmCall("llvm.amdgcn.wmma.f32.16x16x16.f16.v8f32.v16f16"),
+)
+def wmma_f32_16x16x16_f16_w32(a: f16x16, b: f16x16, c: f32x8) -> f32x8:
+    """Multiply f16 matrices, add in f32 (`v_wmma_f32_16x16x16_f16`)."""
+    return wave_product("wmma_f32_16x16x16_f16_w32", a, b, c)
+
+
+@builtin(
+    LlvmCall(
+        "llvm.amdgcn.wmma.f32.16x16x16.bf16.v8f32.v16i16", (As("a", i16x16), As("b", i16x16), "c")
+    ),
+)
+def wmma_f32_16x16x16_bf16_w32(a: BF16_TWICE, b: BF16_TWICE, c: f32x8) -> f32x8:
+    """Multiply bf16 matrices, add in f32 (`v_wmma_f32_16x16x16_bf16`)."""
+    return wave_product("wmma_f32_16x16x16_bf16_w32", a, b, c)
+
+
+@builtin(
+    LlvmCall("llvm.amdgcn.wmma.f16.16x16x16.f16.v16f16.v16f16"),
+)
+def wmma_f16_16x16x16_f16_w32(a: f16x16, b: f16x16, c: f16x16, upper: Flag) -> f16x16:
+    """Multiply f16 matrices, add in f16 (`v_wmma_f16_16x16x16_f16`)."""
+    return wave_product("wmma_f16_16x16x16_f16_w32", a, b, c, upper)
+
+
+@builtin(
+    LlvmCall(
+        "llvm.amdgcn.wmma.bf16.16x16x16.bf16.v16i16.v16i16",
+        (As("a", i16x16), As("b", i16x16), As("c", i16x16), "upper"),
+        result=i16x16,
+    ),
+)
+def wmma_bf16_16x16x16_bf16_w32(
+    a: BF16_TWICE, b: BF16_TWICE, c: BF16_HALVES, upper: Flag
+) -> BF16_HALVES:
+    """Multiply bf16 matrices, add in bf16 (`v_wmma_bf16_16x16x16_bf16`)."""
+    return wave_product("wmma_bf16_16x16x16_bf16_w32", a, b, c, upper)
+
+
+@builtin(
+    LlvmCall("llvm.amdgcn.wmma.f16.16x16x16.f16.tied.v16f16.v16f16"),
+)
+def wmma_f16_16x16x16_f16_tied_w32(a: f16x16, b: f16x16, c: f16x16, upper: Flag) -> f16x16:
+    """Multiply f16 matrices, add in f16, keep the other halves of C (`v_wmma_f16_16x16x16_f16`)."""
+    return wave_product("wmma_f16_16x16x16_f16_tied_w32", a, b, c, upper)
+
+
+@builtin(
+    LlvmCall(
+        "llvm.amdgcn.wmma.bf16.16x16x16.bf16.tied.v16i16.v16i16",
+        (As("a", i16x16), As("b", i16x16), As("c", i16x16), "upper"),
+        result=i16x16,
+    ),
+)
+def wmma_bf16_16x16x16_bf16_tied_w32(
+    a: BF16_TWICE, b: BF16_TWICE, c: BF16_HALVES, upper: Flag
+) -> BF16_HALVES:
+    """Multiply bf16 matrices, add in bf16, keep the other halves of C
+    (`v_wmma_bf16_16x16x16_bf16`)."""
+    return wave_product("wmma_bf16_16x16x16_bf16_tied_w32", a, b, c, upper)
+
+
+@builtin(
+    LlvmCall("llvm.amdgcn.wmma.i32.16x16x16.iu8.v8i32.v4i32"),
+)
+def wmma_i32_16x16x16_iu8_w32(
+    a_signed: Flag, a: i32x4, b_signed: Flag, b: i32x4, c: i32x8, clamp: Flag
+) -> i32x8:
+    """Multiply 8-bit integer matrices, add in i32 (`v_wmma_i32_16x16x16_iu8`)."""
+    return wave_product("wmma_i32_16x16x16_iu8_w32", a_signed, a, b_signed, b, c, clamp)
+
+
+@builtin(
+    LlvmCall("llvm.amdgcn.wmma.i32.16x16x16.iu4.v8i32.v2i32"),
+)
+def wmma_i32_16x16x16_iu4_w32(
+    a_signed: Flag, a: i32x2, b_signed: Flag, b: i32x2, c: i32x8, clamp: Flag
+) -> i32x8:
+    """Multiply 4-bit integer matrices, add in i32 (`v_wmma_i32_16x16x16_iu4`)."""
+    return wave_product("wmma_i32_16x16x16_iu4_w32", a_signed, a, b_signed, b, c, clamp)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from amdjit.declarations import device_function
 from amdjit.intrinsics.maths import device_library as library
-from amdjit.intrinsics.maths import double_trigonometry as double
+from amdjit.intrinsics.maths import double_functions as double
 from amdjit.intrinsics.maths.float_evaluation import (
     DOUBLES,
     SMALL_FLOATS,

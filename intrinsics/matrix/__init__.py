@@ -36,7 +36,6 @@ from amdjit.intrinsics.matrix.fragments import (
     u4,
     xf32,
 )
-from amdjit.intrinsics.matrix.multiply.bounds import error_bound
 from amdjit.intrinsics.matrix.multiply.certainty import certainty
 from amdjit.intrinsics.matrix.multiply.instructions import (
     swmmac_bf16_16x16x32_bf16,
@@ -64,6 +63,7 @@ from amdjit.intrinsics.matrix.multiply.instructions import (
 )
 from amdjit.intrinsics.matrix.multiply.products import (
     compress_2to4,
+    error_bound,
     expand_2to4,
     pack_index,
     reference,

@@ -12,12 +12,12 @@ from amdjit.intrinsics.models.dots import BF16, F16, F32, clamped_unit, dot_of_b
 from amdjit.late import late
 
 if TYPE_CHECKING:
-    from amdjit.intrinsics.models import cdna4_builtins, matrix_arithmetic, mfma_builtins
+    from amdjit.intrinsics.models import cdna4_builtins, matrix_arithmetic, mfma_arithmetic
 else:
     # Loaded when a model is first called: `import amdjit` must be fast.
     cdna4_builtins = late("amdjit.intrinsics.models.cdna4_builtins")
     matrix_arithmetic = late("amdjit.intrinsics.models.matrix_arithmetic")
-    mfma_builtins = late("amdjit.intrinsics.models.mfma_builtins")
+    mfma_arithmetic = late("amdjit.intrinsics.models.mfma_arithmetic")
 
 
 def model_of(name: str) -> Callable[..., Any]:
@@ -32,7 +32,7 @@ def model_of(name: str) -> Callable[..., Any]:
         if name.startswith(("wmma_", "swmmac_")):
             return matrix_arithmetic.wave_product(name, *arguments)
         if name.startswith(("mfma_", "smfmac_")):
-            return mfma_builtins.wave_product(name, *arguments)
+            return mfma_arithmetic.builtin_product(name, *arguments)
         return cdna4_builtins.cdna4_result(name, *arguments)
 
     return reference

@@ -26,6 +26,7 @@ from amdjit.intrinsics.models.matrix_layouts import (
     Generation,
     Layout,
     MatrixInstruction,
+    index_rows,
     unpack_nibbles,
 )
 from amdjit.isa.matrix_rounding import rdna_rule
@@ -107,12 +108,6 @@ def _integers(instruction: MatrixInstruction, a: Array, b: Array, c: Array, clam
             limits = np.iinfo(np.int32)
             total = np.clip(total, limits.min, limits.max)
     return total.astype(np.int32)
-
-
-def index_rows(index: Array) -> Array:
-    """Return which row of B each kept element of A is multiplied with; index: 0 to 3, [m, k /
-    2]."""
-    return 4 * (np.arange(index.shape[1]) // 2) + index
 
 
 def wave_product(name: str, *arguments: Any) -> Array | None:

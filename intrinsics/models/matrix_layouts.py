@@ -408,3 +408,9 @@ def unpack_nibbles(words: Array, signed: bool) -> Array:
     nibbles = (np.ascontiguousarray(words).view(np.uint32)[..., None] >> shifts) & 15
     values = nibbles.reshape(*words.shape[:-1], -1).astype(np.int64)
     return np.where(signed & (values > 7), values - 16, values)
+
+
+def index_rows(index: Array) -> Array:
+    """Return which row of B each kept element of A is multiplied with; index: 0 to 3, [m, k /
+    2]."""
+    return 4 * (np.arange(index.shape[1]) // 2) + index

@@ -19,10 +19,13 @@ from typing import Any
 
 import numpy as np
 
+from amdjit.intrinsics.models.matrix_layouts import index_rows
 from amdjit.intrinsics.models.mfma_instructions import (
+    CDNA,
     MfmaInstruction,
     broadcast_blocks,
     lanes_of_b,
+    mfma_instructions,
 )
 from amdjit.intrinsics.models.mfma_layouts import (
     DTYPES,
@@ -177,12 +180,6 @@ def _format(number: int) -> str:
     return FORMATS[number]
 
 
-def index_rows(index: Array) -> Array:
-    """Return which row of B each kept element of A is multiplied with; index: 0 to 3, [m, k /
-    2]."""
-    return 4 * (np.arange(index.shape[1]) // 2) + index
-
-
 def _blocks(layout: MfmaLayout, registers: Array, selected: int = 0) -> Array:
     """Return an operand as [blocks, rows, columns], in its type; positions as i64."""
     held = typed(layout, unpack_bits(layout, registers, selected))
@@ -223,3 +220,32 @@ def pack_bits(layout: MfmaLayout, held: Array, selected: int = 0) -> Array:
     first = selected * layout.set_bits
     words[:, first : first + layout.set_bits] = bits.reshape(layout.wave_size, -1)
     return np.packbits(words, axis=1, bitorder="little").view(np.uint32)
+
+
+# Reference models of clang's MFMA and SMFMAC builtins that one processor has: a call does not say
+# which one it is for, and they add differently.
+
+
+def builtin_product(name: str, *arguments: Any) -> Array | None:
+    """Return what a builtin computes; None if several processors have it. Its arguments and result
+    are a wave's: arrays with one row per lane, in clang's order of arguments."""
+    known = [mfma_instructions(target).get(name) for target in CDNA]
+    instruction, *elsewhere = [each for each in known if each is not None]
+    if elsewhere:
+        return None
+    a, b, c, *others = arguments
+    more: list[Any] = []
+    scale_bytes = (0, 0)
+    if instruction.is_scaled:
+        format_a, format_b, byte_a, scale_a, byte_b, scale_b = others
+        modifiers = Modifiers(cbsz=format_a, blgp=format_b)
+        more, scale_bytes = [scale_a, scale_b], (byte_a, byte_b)
+    elif instruction.is_sparse:
+        index, cbsz, abid = others
+        modifiers = Modifiers(cbsz, abid)
+        more = [index]
+    else:
+        modifiers = Modifiers(*others)
+    found = wave_product(instruction, a, b, c, *more, modifiers=modifiers, scale_bytes=scale_bytes)
+    added = np.asarray(c)
+    return found.view(added.dtype).reshape(added.shape)

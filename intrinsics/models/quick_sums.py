@@ -99,7 +99,16 @@ class _Work:
         shape = nans.shape
         unit, inverse, added, floored = (np.zeros(shape) for _ in range(4))
         grid, exponent = np.empty(shape, np.int16), np.empty(shape, np.int16)
-        return cls(unit, inverse, added, floored, np.empty((groups, *shape)), grid, exponent, nans)
+        return cls(
+            unit,
+            inverse,
+            added=added,
+            floored=floored,
+            sums=np.empty((groups, *shape)),
+            grid=grid,
+            exponent=exponent,
+            nans=nans,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +139,15 @@ class _Steps:
         widest = (_F64_BITS - 3 if width == 2 else rule.product_bits) - fractions
         left = _factors(_grouped(a, -1, width), kinds[0], -1, _BIAS - rule.product_bits)
         right = _factors(_grouped(b, -2, width), kinds[1], -2)
-        return cls(rule, left, right, step // width, widest, kinds[2], fp16_ovfl)
+        return cls(
+            rule,
+            left,
+            right=right,
+            groups=step // width,
+            widest=widest,
+            result=kinds[2],
+            fp16_ovfl=fp16_ovfl,
+        )
 
     def run(self, rows: slice, columns: slice, total: Array, nans: Array) -> None:
         """Add the contribution of all steps to a part of the result, in place. total: f32."""

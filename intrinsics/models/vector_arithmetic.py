@@ -22,14 +22,15 @@ from amdjit.late import late
 from amdjit.target import DEFAULT_TARGET, Target, read_target
 
 if TYPE_CHECKING:
-    from amdjit.isa import approximations, instruction_set, opcode_names
+    from amdjit.isa import approximations, instruction_set
+    from amdjit.isa import rows as opcode_rows
     from amdjit.isa.floats import arrays, rows
     from amdjit.isa.instruction import Opcode
     from amdjit.isa.instruction_set import InstructionSet
 else:
     approximations = late("amdjit.isa.approximations")
     instruction_set = late("amdjit.isa.instruction_set")
-    opcode_names = late("amdjit.isa.opcode_names")
+    opcode_rows = late("amdjit.isa.rows")
     arrays, rows = late("amdjit.isa.floats.arrays"), late("amdjit.isa.floats.rows")
 
 __all__ = ["ROWS", "certainty", "known", "known_rows", "reference"]
@@ -307,7 +308,7 @@ def _opcode(mnemonic: str, processor: Target) -> Opcode | None:
     if sets is None or (mnemonic in _EIGHTHS and processor.isa[:2] == (9, 4)):
         return None
     try:
-        opcode = opcode_names.opcode_named(mnemonic, sets)
+        opcode = opcode_rows.opcode_named(mnemonic, sets)
     except KeyError:
         return None
     row = ROWS.get(opcode.traits.operation)
@@ -322,5 +323,5 @@ def _names(processor: Target) -> list[str]:
     approximate = [
         name for name, row in ROWS.items() if row.compute is not None and processor.isa >= row.since
     ]
-    others = () if sets is None else opcode_names.mnemonics(sets)
+    others = () if sets is None else opcode_rows.mnemonics(sets)
     return approximate + [name for name in others if _opcode(name, processor) is not None]

@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 import amdjit
 from amdjit import f16, f32, local
 from amdjit.backend import emit_assembly, optimise
-from amdjit.backend.signed_zeros import keep_signs_of_zeros
+from amdjit.backend.selection_losses import keep_signs_of_zeros
 from amdjit.options import CompileOptions, named_target
 from amdjit.target import TARGETS
 

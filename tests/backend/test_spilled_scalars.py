@@ -10,7 +10,7 @@ import pytest
 import amdjit
 from amdjit import i32, static_range
 from amdjit.backend import emit_assembly
-from amdjit.backend.spilled_scalars import loses_spilled_scalars, may_spill_scalars
+from amdjit.backend.llvm import loses_spilled_scalars, may_spill_scalars
 from amdjit.compiled_kernel import CompiledKernel
 from amdjit.types import Array, Layout
 

@@ -10,7 +10,7 @@ import pytest
 
 import amdjit
 from amdjit import i64, u64
-from amdjit.backend.wide_or import keep_ones_of_wide_or
+from amdjit.backend.selection_losses import keep_ones_of_wide_or
 
 
 def masks(x: Any, y: Any, out: Any) -> None:

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amdjit.code_object.dwarf_expressions import (
+from amdjit.code_object.bytes_reader import MalformedCodeObject
+from amdjit.code_object.dwarf_variables import (
     Location,
     Register,
     read_location,
     register,
     register_text,
 )
-from amdjit.code_object.errors import MalformedCodeObject
 
 
 def uleb(value: int) -> bytes:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from amdjit.code_object.bytes_reader import MalformedCodeObject
 from amdjit.code_object.debug_info import DebugInfo, read_debug_info
 from amdjit.code_object.elf import ElfFile, Section, read_elf
-from amdjit.code_object.errors import MalformedCodeObject
 from tests.code_object import c_objects
 
 FLAGS = [("-O2", "-gdwarf-3"), ("-O2", "-g")]

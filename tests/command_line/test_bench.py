@@ -17,7 +17,7 @@ from amdjit.intrinsics.matrix.operands.parameters import Rounded
 from amdjit.profiling.peaks import PEAKS
 from amdjit.rocwmma import SUITES, Outcome, cases, grid, report, run, running
 from amdjit.rocwmma.cases import TYPES, Case, Layout, Program, Types
-from amdjit.rocwmma.plot import lines_of
+from amdjit.rocwmma.report import lines_of
 from amdjit.target import Target, find_target
 from amdjit.types import bf16, f16, f32, f64, fp8, fp8_fnuz, i8, i32
 

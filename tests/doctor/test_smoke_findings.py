@@ -10,8 +10,8 @@ import pytest
 from amdjit.doctor import smoke
 from amdjit.doctor.child import Ended
 from amdjit.doctor.finding import REPORT_IT, Finding, State
-from amdjit.doctor.smoke_findings import NO_SUCH_DEVICE, smoke_findings
-from amdjit.doctor.trials import TRIALS, Trial
+from amdjit.doctor.hip_findings import NO_SUCH_DEVICE, smoke_findings
+from amdjit.doctor.smoke import TRIALS, Trial
 from amdjit.target import Feature, Target, find_target
 from tests.doctor.examined_machine import machine, standin, tried, variables, without_hip
 

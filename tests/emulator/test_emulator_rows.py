@@ -23,8 +23,7 @@ from amdjit.isa.instruction_set import (
     GFX950,
 )
 from amdjit.isa.integer_expressions import Expression
-from amdjit.isa.opcode_names import opcode_named
-from amdjit.isa.rows import opcodes, row_of
+from amdjit.isa.rows import opcode_named, opcodes, row_of
 
 VECTOR_OPS = sorted(name for name, row in EMITTERS.items() if isinstance(row, VectorOp))
 SCALAR_OPS = sorted(name for name, row in EMITTERS.items() if isinstance(row, ScalarOp))

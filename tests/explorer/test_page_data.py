@@ -21,10 +21,15 @@ from amdjit import f16, f32
 from amdjit.cycles.estimate import STALLS, Segment
 from amdjit.examples.perf_hgemm import perf_hgemm
 from amdjit.examples.saxpy import saxpy
-from amdjit.explorer.bundle import document, in_script
-from amdjit.explorer.inspection_data import inspection_data, ir_lines, ranges, tree_lines
-from amdjit.explorer.launch_data import merged
-from amdjit.explorer.page import inspection_page, profile_page, with_sources, write_profile_page
+from amdjit.explorer.page import (
+    document,
+    in_script,
+    inspection_page,
+    profile_page,
+    with_sources,
+    write_profile_page,
+)
+from amdjit.explorer.page_data import inspection_data, ir_lines, merged, ranges, tree_lines
 from tests.explorer.hand_made import HOSTILE, Profile, hostile, inspection, launch
 
 

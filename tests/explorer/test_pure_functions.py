@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from amdjit.explorer.bundle import modules_in_order, script_of
-from amdjit.explorer.inspection_data import lane_maps, ranges
+from amdjit.explorer.page import modules_in_order, script_of
+from amdjit.explorer.page_data import lane_maps, ranges
 from amdjit.intrinsics.models.matrix_layouts import matrix_instruction
 from tests.explorer.chromium import Browser
 from tests.explorer.hand_made import inspection

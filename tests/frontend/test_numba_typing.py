@@ -15,7 +15,7 @@ import pytest
 import amdjit
 from amdjit import types as t
 from amdjit.frontend import type_kernel
-from amdjit.frontend.values.numba_typing import NUMBA
+from amdjit.frontend.values.typing_rules import NUMBA
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 from amdjit.language.compile_time import Compilation
 from amdjit.options import CompileOptions, OptionError, named_target

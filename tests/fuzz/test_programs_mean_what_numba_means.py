@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import amdjit
-from amdjit.frontend.values import numba_typing, promotion
+from amdjit.frontend.values import promotion, typing_rules
 from tests.fuzz import numba_programs as numba
 from tests.fuzz.fuzzed_device import OLDER, SOME_OLDER, emulator, processor
 from tests.fuzz.running import define
@@ -97,12 +97,12 @@ def test_programs_mean_what_numba_means() -> None:
 @pytest.mark.exhaustive
 def test_another_rule_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if integers were computed in the wider type."""
-    real = numba_typing.NUMBA.operand_type
+    real = typing_rules.NUMBA.operand_type
 
     def joined(operator: str, left: Any, right: Any) -> Any:
         return promotion.common_type(left, right) or real(operator, left, right)
 
-    monkeypatch.setattr(numba_typing.NumbaTyping, "operand_type", staticmethod(joined))
+    monkeypatch.setattr(typing_rules.NumbaTyping, "operand_type", staticmethod(joined))
     assert " by the rules " in difference(some("few", 14))
 
 

@@ -16,8 +16,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from amdjit.probe.corpus.language.batches import FILE as NAME
-from amdjit.probe.corpus.language.batches import TYPES, digest
+from amdjit.probe.corpus.language import FILE as NAME
+from amdjit.probe.corpus.language import TYPES, digest
 from tests.fuzz.program_types import PARAMETERS, PYTHON_NUMBERS, SLOTS, UNIFORM
 from tests.fuzz.programs import program
 from tests.fuzz.running import INPUTS, LANES, as_python

@@ -12,10 +12,9 @@ import amdjit
 from amdjit import f32, shared, syncthreads, threadIdx
 from amdjit.emulator.counting.lds_banks import bank_cycles
 from amdjit.examples import transpose_shuffle, wmma_gemm
-from amdjit.inspection.accesses import known_states
+from amdjit.inspection.accesses import Addresses, known_states, lane_addresses
 from amdjit.inspection.facts import AccessFacts
 from amdjit.inspection.inspection import Inspection
-from amdjit.inspection.lanes.addresses import Addresses, lane_addresses
 from amdjit.inspection.machine_code import read_machine_code
 from amdjit.inspection.reading import inspect_kernel, inspect_object
 from tests.emulator.building import assemble, compile_kernel, emulate

@@ -11,9 +11,9 @@ import pytest
 
 from amdjit import f32
 from amdjit.inspection.comparison import Comparison
+from amdjit.inspection.facts import UNITS
 from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.reading import inspect_object
-from amdjit.inspection.units import UNITS
 from tests.emulator.building import assemble, compile_kernel
 from tests.emulator.required_tools import needs_tools
 

@@ -11,7 +11,7 @@ import amdjit
 from amdjit.code_object import CodeObject
 from amdjit.explorer.terminal.screen import Screen
 from amdjit.explorer.terminal.views import VIEWS, view
-from amdjit.inspection.instruction_meanings import meanings_of
+from amdjit.inspection.meanings import meanings_of
 
 OBJECTS = sorted((Path(__file__).parents[1] / "foreign/objects").glob("*.co"))
 

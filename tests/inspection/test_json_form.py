@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from amdjit.inspection.json_form import json_text, json_value
-from amdjit.inspection.register_set import register_set
+from amdjit.inspection.facts import json_text, json_value
+from amdjit.inspection.liveness import register_set
 
 
 class Colour(Enum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from amdjit.inspection.loops import Loop, find_loops
+from amdjit.inspection.blocks import Loop, find_loops
 
 Edges = dict[int, list[int]]
 

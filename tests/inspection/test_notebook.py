@@ -13,8 +13,8 @@ import pytest
 import amdjit
 from amdjit import f32
 from amdjit.compiled_kernel import CompiledKernel
-from amdjit.inspection.kernel_facts import Companion
-from amdjit.inspection.notebook_parts import folded, preformatted, table, title
+from amdjit.inspection.facts import Companion
+from amdjit.inspection.notebook import folded, preformatted, table, title
 
 HOSTILE = '<script>alert("x")</script>&amp;</pre></td>'
 

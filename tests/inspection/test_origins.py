@@ -10,8 +10,8 @@ import amdjit
 from amdjit import f16, f32
 from amdjit.code_object import CodeObject
 from amdjit.examples import perf_hgemm, saxpy, simple_hgemm, transpose_shuffle
+from amdjit.inspection.liveness import live_origins
 from amdjit.inspection.machine_code import read_machine_code
-from amdjit.inspection.origins import live_origins
 from amdjit.isa.analysis.control_flow import Graph, build_graph
 from amdjit.isa.analysis.kernel_code import kernel_text
 from amdjit.isa.instruction import Instruction, Register, RegisterFile

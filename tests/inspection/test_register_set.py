@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from amdjit.inspection.register_set import RegisterSet, register_set
+from amdjit.inspection.liveness import RegisterSet, register_set
 
 
 def test_it_is_the_set_of_its_numbers() -> None:

@@ -12,7 +12,7 @@ import pytest
 import amdjit
 from amdjit import CompileError, numba_cuda, static_range
 from amdjit.frontend.calls.python_functions import FUNCTIONS
-from amdjit.frontend.calls.ufunc_loops import loop_of
+from amdjit.frontend.calls.ufuncs import loop_of
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 from amdjit.language.overloads import OfKind
 

@@ -11,7 +11,7 @@ import pytest
 
 from amdjit.command_line import main
 from amdjit.probe.outcome import CaseStatus, Record
-from amdjit.probe.subjects import subjects_of
+from amdjit.probe.report import subjects_of
 from tests.probe.probe_on_standin import needs_standin, probe
 
 pytestmark = needs_standin

@@ -180,7 +180,7 @@ def test_programs_write_what_python_does(target: str) -> None:
 def test_a_program_that_writes_something_else_than_python_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    rooms = importlib.import_module("amdjit.probe.corpus.language.batches")
+    rooms = importlib.import_module("amdjit.probe.corpus.language")
     whole = rooms.corpus()
     kernel = whole.kernels[14]
     wrong = replace(kernel, digests=(*kernel.digests[:2], "0" * 16, *kernel.digests[3:]))

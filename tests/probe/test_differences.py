@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from amdjit.probe.differences import differences_of, kinds_of
 from amdjit.probe.outcome import CaseOutcome, CaseStatus
-from amdjit.probe.subjects import subjects_of
+from amdjit.probe.report import subjects_of
 
 FLOATS = (np.float16, np.float32, np.float64, ml_dtypes.bfloat16)
 TINY = np.float32(1e-40)

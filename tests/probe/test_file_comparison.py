@@ -25,7 +25,7 @@ from amdjit.probe.outcome import (
     read_record,
 )
 from amdjit.probe.processes import Processes
-from amdjit.probe.streams import read_values
+from amdjit.probe.record import read_values
 from amdjit.target import read_target
 
 BASICS = "examples/basics"

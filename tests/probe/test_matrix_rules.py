@@ -64,7 +64,7 @@ def by_the_models(row: Row, operands: Operands) -> Any:
         )
         places = None
         if operands.index is not None:
-            places = matrix_arithmetic.index_rows(operands.index[wave].astype(np.int64))
+            places = matrix_layouts.index_rows(operands.index[wave].astype(np.int64))
         if row.is_mfma:
             scales = operands.scales and tuple(typed(s[wave], "e8m0") for s in operands.scales)
             d = mfma_arithmetic.product(row.instruction, a, b, c, places, scales)

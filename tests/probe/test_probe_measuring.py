@@ -13,9 +13,15 @@ import pytest
 import amdjit
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.probe.case import Measurement
-from amdjit.probe.timing import measuring
-from amdjit.probe.timing.experiment import Effort, Experiment, Launch, per_step
-from amdjit.probe.timing.measuring import Laboratory, spread_of
+from amdjit.probe.timing import experiment
+from amdjit.probe.timing.experiment import (
+    Effort,
+    Experiment,
+    Laboratory,
+    Launch,
+    per_step,
+    spread_of,
+)
 from amdjit.runtime.device import Device
 from tests.probe.probe_on_standin import needs_standin
 
@@ -45,7 +51,7 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, seconds: float, clock: float) ->
     def seconds_of(launch: Launch, device: Device) -> float:
         return float(str(launch())) * 1e-9 + 1e-6
 
-    monkeypatch.setattr(measuring, "seconds_of", seconds_of)
+    monkeypatch.setattr(experiment, "seconds_of", seconds_of)
     gpu: object = PretendedGpu()
     return Laboratory(gpu, Effort(seconds, 5), steps(1e9 / clock))  # type: ignore[arg-type]
 

@@ -25,7 +25,7 @@ from amdjit.probe.outcome import (
     StoredArray,
     plain,
 )
-from amdjit.probe.streams import digest_of, results_of, stored
+from amdjit.probe.record import digest_of, results_of, stored
 
 DIFFERENT = CaseOutcome(
     "v_add_f32 neg",

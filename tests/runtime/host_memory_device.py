@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.diagnostics.errors import BackendError
-from amdjit.option_checks import named_target
+from amdjit.options import named_target
 from amdjit.runtime.device import HostKind, Layout, PoolSource
-from amdjit.runtime.free_lists import FreeLists
+from amdjit.runtime.hip.memory import FreeLists
 from amdjit.target import Target
 
 

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 import amdjit
 from amdjit.options import OptionError
-from amdjit.tuning import measuring
-from amdjit.tuning.measuring import Contestant, measure
+from amdjit.tuning import bench
+from amdjit.tuning.bench import Contestant, measure
 from amdjit.tuning.timing import Timing, median_interval, seconds_text, timing_of
 from tests.tuning import tuned_kernels
 
@@ -96,7 +96,7 @@ def test_candidates_take_turns_and_clearly_slower_ones_are_stopped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock, draw = Clock(), random.Random(1)
-    monkeypatch.setattr(measuring, "Event", clock.event)
+    monkeypatch.setattr(bench, "Event", clock.event)
     usual = {"a": 1e-3, "b": 1.001e-3, "slow": 3e-3}
 
     def launch_of(name: str) -> Any:
@@ -123,7 +123,7 @@ def test_short_launches_are_repeated_unless_something_comes_before_each(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock, prepared = Clock(), []
-    monkeypatch.setattr(measuring, "Event", clock.event)
+    monkeypatch.setattr(bench, "Event", clock.event)
 
     def launch() -> None:
         clock.now += 2e-6

@@ -51,7 +51,7 @@ LINE_BITS = 7
 LINE_BYTES = 1 << LINE_BITS
 
 
-# Of `touched_lines`: a region's addresses and lines, and how many regions there are below 2**47.
+# Of `TouchedLines`: a region's addresses and lines, and how many regions there are below 2**47.
 REGION_BITS = 32
 REGION_LINES = 1 << REGION_BITS - LINE_BITS
 DIRECTORY = 1 << 47 - REGION_BITS
@@ -80,7 +80,7 @@ class Header(Field):
     SAMPLED = 1, "i64", "workgroups"
     CURSORS = 2, "ptr"  # of their waves
     STAMP = 3  # the last one given to a table
-    TOUCHED = 4, "ptr"  # the directory of `touched_lines`
+    TOUCHED = 4, "ptr"  # the directory of `TouchedLines`
     FIELDS = 8
 
 

@@ -25,9 +25,8 @@ from amdjit.emulator.counting.layout import (
     Header,
     Stream,
 )
-from amdjit.emulator.counting.paths import RecordedStreams
+from amdjit.emulator.counting.paths import NO_CHUNK, RecordedStreams, SpareMemory, StreamPool
 from amdjit.emulator.counting.plan import CountingPlan
-from amdjit.emulator.counting.streams import NO_CHUNK, SpareMemory, StreamPool
 from amdjit.target import Target
 
 __all__ = ["Sample", "SampleSize", "workgroups_of_rounds"]

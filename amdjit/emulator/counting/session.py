@@ -15,14 +15,22 @@ from amdjit.emulator.counting.counted_launch import CountedLaunch
 from amdjit.emulator.counting.instrument import CountingInstrument
 from amdjit.emulator.counting.layout import Header
 from amdjit.emulator.counting.lds_native import lds_sources
-from amdjit.emulator.counting.lines_native import line_sources
-from amdjit.emulator.counting.places_native import DISTINCT, PLACES, REPEATED, places_text
+from amdjit.emulator.counting.lines_native import Directories, TouchedLines, line_sources
+from amdjit.emulator.counting.paths import SpareMemory
+from amdjit.emulator.counting.places_native import (
+    DISTINCT,
+    ENTER,
+    MORE,
+    PLACES,
+    REPEATED,
+    distinct_text,
+    enter_text,
+    more_text,
+    places_text,
+    repeated_text,
+)
 from amdjit.emulator.counting.plan import CountingPlan, make_plan
-from amdjit.emulator.counting.record_native import ENTER, MORE, enter_text, more_text
 from amdjit.emulator.counting.samples import Sample, SampleSize, write_unrecorded
-from amdjit.emulator.counting.shared_places_native import distinct_text, repeated_text
-from amdjit.emulator.counting.streams import SpareMemory
-from amdjit.emulator.counting.touched_lines import Directories, TouchedLines
 from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.launch.dispatch import Dispatcher
 from amdjit.emulator.launch.loader import EmulatedFunction

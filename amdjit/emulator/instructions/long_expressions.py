@@ -13,7 +13,7 @@ from functools import cache
 from amdjit.emulator.host.builder import Value, vector
 from amdjit.emulator.wave.frame import Frame
 from amdjit.isa.arithmetic import element_type
-from amdjit.isa.opcode_names import opcode_named
+from amdjit.isa.rows import opcode_named
 
 _HALF_EXTREMES = (
     "med3_num", "min_num", "max_num", "min3_num", "max3_num", "minmax_num", "maxmin_num",

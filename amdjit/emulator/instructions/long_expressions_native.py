@@ -14,7 +14,7 @@ from amdjit.emulator.instructions.vector.division import scale_symbol, scaled_ty
 from amdjit.emulator.instructions.vector.packed import PackedOp
 from amdjit.isa.arithmetic import element_type
 from amdjit.isa.floats.division import SCALES, scale_expression
-from amdjit.isa.opcode_names import opcode_named
+from amdjit.isa.rows import opcode_named
 
 
 def long_text(mnemonic: str, attributes: str) -> str:

@@ -9,34 +9,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amdjit.emulator.instructions.buffers.access import BUFFER_ACCESS, buffer_atomic
-from amdjit.emulator.instructions.buffers.formats import BUFFER_FORMAT_ACCESS
-from amdjit.emulator.instructions.lanes.permute import HALF_WAVE_PERMUTE, PERMUTE
-from amdjit.emulator.instructions.lanes.row_swaps import ROW_SWAPS
-from amdjit.emulator.instructions.lanes.single_lanes import SINGLE_LANES
+from amdjit.emulator.instructions.buffers.access import (
+    BUFFER_ACCESS,
+    BUFFER_FORMAT_ACCESS,
+    buffer_atomic,
+)
+from amdjit.emulator.instructions.lanes.permute import (
+    HALF_WAVE_PERMUTE,
+    PERMUTE,
+    ROW_SWAPS,
+    SINGLE_LANES,
+)
 from amdjit.emulator.instructions.matrix.cdna.emit import MFMA
 from amdjit.emulator.instructions.matrix.cdna.scaled import SCALED_MFMA
-from amdjit.emulator.instructions.matrix.dots import DOTS
-from amdjit.emulator.instructions.matrix.gfx9_dots import GFX9_DOTS
+from amdjit.emulator.instructions.matrix.dots import DOTS, GFX9_DOTS
 from amdjit.emulator.instructions.matrix.wmma import WMMA
-from amdjit.emulator.instructions.memory.access import MEMORY_ACCESS
-from amdjit.emulator.instructions.memory.addtid import LANE_NUMBER_ACCESS
+from amdjit.emulator.instructions.memory.access import (
+    DIRECT_LOADS,
+    LOADS_WITH_LDS_BIT,
+    MEMORY_ACCESS,
+    REGISTER_BLOCKS,
+)
 from amdjit.emulator.instructions.memory.atomics import ATOMIC_ACCESS, Operation, in_memory
-from amdjit.emulator.instructions.memory.direct_loads import DIRECT_LOADS, LOADS_WITH_LDS_BIT
-from amdjit.emulator.instructions.memory.gfx9_lds import LDS_OPERANDS
-from amdjit.emulator.instructions.memory.lds import LDS_ACCESS
-from amdjit.emulator.instructions.memory.lds_atomics import LDS_ATOMICS
-from amdjit.emulator.instructions.memory.lds_transposed import LDS_TRANSPOSED
-from amdjit.emulator.instructions.memory.register_blocks import REGISTER_BLOCKS
-from amdjit.emulator.instructions.memory.transposed import TRANSPOSED_ACCESS
+from amdjit.emulator.instructions.memory.lds import LANE_NUMBER_ACCESS, LDS_ACCESS
+from amdjit.emulator.instructions.memory.lds_atomics import LDS_ATOMICS, LDS_OPERANDS
+from amdjit.emulator.instructions.memory.transposed import LDS_TRANSPOSED, TRANSPOSED_ACCESS
 from amdjit.emulator.instructions.operation import Emitter
-from amdjit.emulator.instructions.scalar.alu import SCALAR_ALU
+from amdjit.emulator.instructions.scalar.alu import SCALAR_ALU, SCALAR_RELATIVE
 from amdjit.emulator.instructions.scalar.barriers import BARRIERS
 from amdjit.emulator.instructions.scalar.control import SCALAR_CONTROL
 from amdjit.emulator.instructions.scalar.hardware_registers import HARDWARE_REGISTERS
-from amdjit.emulator.instructions.scalar.memory import SCALAR_MEMORY
-from amdjit.emulator.instructions.scalar.relative_moves import SCALAR_RELATIVE
-from amdjit.emulator.instructions.scalar.stores import SCALAR_BUFFER_STORES, SCALAR_STORES
+from amdjit.emulator.instructions.scalar.memory import (
+    SCALAR_BUFFER_STORES,
+    SCALAR_MEMORY,
+    SCALAR_STORES,
+)
 from amdjit.emulator.instructions.scaled.conversions import SCALED
 from amdjit.emulator.instructions.vector.carry import VECTOR_CARRY
 from amdjit.emulator.instructions.vector.compare import GFX9_COMPARE, VECTOR_COMPARE

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from amdjit.emulator.host.builder import Value
+from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 from amdjit.isa.instruction import Instruction, Register
-from amdjit.isa.register_numbers import vector_number
+from amdjit.isa.register_numbers import is_vector, vector_number
 
 
 def in_each_half(frame: Frame, read: Callable[[], Value]) -> list[Value]:
@@ -50,3 +51,11 @@ def require_all_lanes(frame: Frame, instruction: Instruction) -> None:
         frame.native_void(
             "aj_require_lanes", [CONTEXT, frame.sites.add(instruction.pc), bits[0], bits[-1]]
         )
+
+
+def matrix_register(instruction: Instruction, index: int) -> Register:
+    """Return a register operand of a matrix instruction."""
+    operand = instruction.operands[index]
+    if not is_vector(operand):
+        raise Untranslatable(instruction, "matrix operands must be vector registers")
+    return operand

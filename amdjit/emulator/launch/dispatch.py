@@ -23,8 +23,7 @@ from amdjit.emulator.launch.workspace import Plan, Workspace, make_plan, private
 from amdjit.emulator.layout import Fault, Stop
 from amdjit.emulator.memory import DeviceMemory, Table
 from amdjit.emulator.scheduling.driver import driver_symbol
-from amdjit.emulator.scheduling.interrupts import DeferredInterrupt
-from amdjit.emulator.scheduling.workers import Batch, Workers
+from amdjit.emulator.scheduling.workers import Batch, DeferredInterrupt, Workers
 from amdjit.emulator.tiers.compilation import HostKernel
 from amdjit.emulator.wave.frame import Instruments
 from amdjit.target import Target

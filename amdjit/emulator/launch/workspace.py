@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.code_object import Kernel
-from amdjit.emulator.launch.barrier_faults import GroupOfGrid, StoppedGroup, StoppedWave
+from amdjit.emulator.launch.faults import GroupOfGrid, StoppedGroup, StoppedWave
 from amdjit.emulator.launch.host_services import HostCalls, HostSide, prints_to_buffer
 from amdjit.emulator.launch.kernarg import (
     GRID_BARRIER_BYTES,
@@ -48,9 +48,9 @@ from amdjit.emulator.layout import (
     state_bytes,
 )
 from amdjit.emulator.memory import Table
-from amdjit.emulator.scheduling.periodic_callback import PeriodicCallback
 from amdjit.emulator.scheduling.release import WAITING
 from amdjit.emulator.scheduling.standstill import PATIENCE
+from amdjit.emulator.scheduling.workers import PeriodicCallback
 from amdjit.emulator.tiers.compilation import HostKernel
 from amdjit.isa.instruction_set import Accumulation, InstructionSet
 from amdjit.isa.register_numbers import HALF_LANES

@@ -41,11 +41,13 @@ class Group:
         return cls(
             f,
             launch,
-            context.follow(Context.SLOTS).row(slot, SLOT_ROW),
-            f.offset(context.get(Context.STATES), first),
-            f.offset(context.get(Context.RESUMES), f.mul(slot, f.mul(waves, i64(DWORD_BYTES)))),
-            waves,
-            state_bytes,
+            row=context.follow(Context.SLOTS).row(slot, SLOT_ROW),
+            states=f.offset(context.get(Context.STATES), first),
+            resumes=f.offset(
+                context.get(Context.RESUMES), f.mul(slot, f.mul(waves, i64(DWORD_BYTES)))
+            ),
+            waves=waves,
+            state_bytes=state_bytes,
         )
 
     @property

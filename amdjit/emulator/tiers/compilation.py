@@ -21,14 +21,13 @@ from amdjit.emulator.host.native_library import NativeLibrary
 from amdjit.emulator.instructions.emission import refusal_of
 from amdjit.emulator.layout import FIELD_BYTES
 from amdjit.emulator.tiers.full import WAVE_SYMBOL, translate_wave
-from amdjit.emulator.tiers.operation_library import OperationLibrary
-from amdjit.emulator.tiers.program import ThreadedProgram
+from amdjit.emulator.tiers.operations import OperationLibrary
+from amdjit.emulator.tiers.program import ThreadedProgram, interpreter_symbol
 from amdjit.emulator.tiers.quick import translate_threaded
-from amdjit.emulator.tiers.quick_native import interpreter_symbol
 from amdjit.emulator.tiers.shapes import KnownShapes
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Instruments
-from amdjit.emulator.wave.wave_function import WaveFunction
+from amdjit.emulator.wave.sites import WaveFunction
 from amdjit.forking import Lock
 from amdjit.isa import UndecodableInstruction
 from amdjit.isa.analysis.control_flow import (

@@ -28,7 +28,13 @@ from amdjit.emulator.instructions.vector.dual_issue import DUAL
 from amdjit.emulator.instructions.vector.packed import PackedOp
 from amdjit.emulator.layout import DWORD_BYTES, MODE_SLOT, WAVE_ENDED, WAVE_STOPPED, Context
 from amdjit.emulator.tiers.instruction_classes import registers_in_memory
-from amdjit.emulator.tiers.polls import PATIENCE, take_from_budget, yield_when_spinning
+from amdjit.emulator.tiers.pauses import (
+    PATIENCE,
+    Pause,
+    Poll,
+    take_from_budget,
+    yield_when_spinning,
+)
 from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
 from amdjit.emulator.tiers.upper_half import write_upper_context
 from amdjit.emulator.wave.frame import (
@@ -43,11 +49,9 @@ from amdjit.emulator.wave.frame import (
     begin_function,
 )
 from amdjit.emulator.wave.index_modes import index_modes
-from amdjit.emulator.wave.pauses import Pause, Poll
 from amdjit.emulator.wave.registers import V32, Registers
 from amdjit.emulator.wave.rounding import RoundingBuilder
-from amdjit.emulator.wave.sites import Sites
-from amdjit.emulator.wave.wave_function import WaveFunction
+from amdjit.emulator.wave.sites import Sites, WaveFunction
 from amdjit.emulator.wave.wave_state import (
     Name,
     place_of,

@@ -6,8 +6,15 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from amdjit.emulator.layout import FIELD_BYTES
+from amdjit.emulator.host import record
+from amdjit.emulator.host.declaration import Declaration, declare
+from amdjit.emulator.host.function import NativeFunction, i32, i64
+from amdjit.emulator.layout import DWORD_BYTES, FIELD_BYTES, Context, Launch
 from amdjit.emulator.tiers.operations import (
+    FRAME_BYTES,
+    LEAVE,
+    PATIENCE_OFFSET,
+    UPPER_CONTEXT_OFFSET,
     Distance,
     LoopEntry,
     Operation,
@@ -16,6 +23,9 @@ from amdjit.emulator.tiers.operations import (
     TableEntry,
     record_bytes,
 )
+from amdjit.emulator.tiers.pauses import PATIENCE
+from amdjit.emulator.tiers.upper_half import write_upper_context
+from amdjit.isa.register_numbers import HALF_LANES
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,3 +113,60 @@ def _value(
     if isinstance(parameter, TableEntry):
         return parameter.pc if parameter.label is None else places[parameter.label] - here
     return entries[parameter.pc] if isinstance(parameter, LoopEntry) else parameter.value
+
+
+# The wave function of the quick tier: it calls the operations of the program's records one after
+# the other.
+
+
+WHERE = declare("aj_where", "i64", table="ptr", count="i64", pc="i64")
+
+
+def where_text(attributes: str) -> str:
+    """Return `aj_where`: the distance of a pc in a table of an operation (`Parameters.table`), 0 if
+    it is not there."""
+    f = NativeFunction.of(WHERE)
+    table, count, pc = f.parameters
+    low, high = f.variable(i64(0)), f.variable(count)
+    with f.loop() as search:
+        search.leave_unless(f.compare("ult", low.get(), high.get()))
+        middle = f.shift("lshr", f.add(low.get(), high.get()), 1)
+        entry = f.offset(table, f.shift("shl", middle, 3))
+        found = f.resize(f.load("i32", entry, DWORD_BYTES), 64)
+        with f.if_(f.compare("eq", found, pc)):
+            distance = f.load("i32", f.offset(entry, DWORD_BYTES), DWORD_BYTES)
+            f.give(f.resize(distance, 64, signed=True))
+        is_below = f.compare("ult", found, pc)
+        low.set(f.select(is_below, f.add(middle, i64(1)), low.get()))
+        high.set(f.select(is_below, high.get(), middle))
+    f.give(i64(0))
+    return f.text(attributes)
+
+
+def interpreter_symbol(wave_size: int) -> str:
+    """Return the name of the wave function that runs threaded programs."""
+    return _interpreter(wave_size).name
+
+
+def _interpreter(wave_size: int) -> Declaration:
+    return declare(f"aj_threaded{wave_size}", "i32", state="ptr", context="ptr", resume="i32")
+
+
+def threaded_text(wave_size: int, attributes: str) -> str:
+    """Return `aj_threaded32`, a wave function (`full.py`)."""
+    f = NativeFunction.of(_interpreter(wave_size))
+    state, context, resume = f.parameters
+    frame = f.allocate(f"[{FRAME_BYTES} x i8]")
+    f.store(i32(PATIENCE), f.offset(frame, PATIENCE_OFFSET), DWORD_BYTES)
+    if wave_size > HALF_LANES:
+        write_upper_context(f.thread, record.Record(f, f.offset(frame, UPPER_CONTEXT_OFFSET)))
+    program = f.thread.follow(Context.LAUNCH).get(Launch.PROGRAM)
+    entry = f.offset(program, f.shift("shl", f.resize(resume, 64), 3))
+    first = f.offset(program, f.load("i64", entry, FIELD_BYTES))
+    with f.loop(record=first) as each:
+        operation = f.load("ptr", each.record, FIELD_BYTES)
+        result = f.call_pointer(operation, "i64", [context, state, frame, each.record])
+        stays = f.compare("slt", result, i64(LEAVE))
+        each.again_if(stays, record=f.offset(each.record, result))
+    f.give(f.resize(result, 32))
+    return f.text(attributes)

@@ -40,14 +40,12 @@ from amdjit.emulator.tiers.operations import (
     StateRegisters,
     make_operation,
 )
-from amdjit.emulator.tiers.polls import take_from_budget, yield_when_spinning
-from amdjit.emulator.tiers.program import Item, Record, ThreadedProgram, lay_out
-from amdjit.emulator.tiers.quick_native import WHERE
+from amdjit.emulator.tiers.pauses import Pause, Poll, take_from_budget, yield_when_spinning
+from amdjit.emulator.tiers.program import WHERE, Item, Record, ThreadedProgram, lay_out
 from amdjit.emulator.tiers.shapes import NOTHING, KnownShapes, Recipe, make_recipe, shape_of
 from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
 from amdjit.emulator.wave.frame import CONTEXT, Frame
 from amdjit.emulator.wave.index_modes import index_modes
-from amdjit.emulator.wave.pauses import Pause, Poll
 from amdjit.emulator.wave.rounding import RoundingBuilder
 from amdjit.isa.analysis.control_flow import Block, Graph, longest_run
 from amdjit.isa.analysis.dataflow import (

@@ -22,8 +22,8 @@ from amdjit.emulator.instructions.scalar.barriers import (
 from amdjit.emulator.layout import WAVE_ARRIVES, WAVE_NAMED, Context, FaultKind
 from amdjit.emulator.scheduling.fault_record import FAULT
 from amdjit.emulator.tiers.instruction_classes import may_poll
+from amdjit.emulator.tiers.pauses import Pause, Poll
 from amdjit.emulator.wave.frame import CONTEXT, Frame
-from amdjit.emulator.wave.pauses import Pause, Poll
 from amdjit.isa.analysis.control_flow import (
     Block,
     Graph,

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
+from pathlib import PurePath
 
 from amdjit.explorer.terminal.screen import PLAIN, Cell, Screen, columns
-from amdjit.explorer.terminal.source_text import place_text, source_line
-from amdjit.inspection.facts import AccessFacts, BlockFacts, InstructionFacts, LineFacts, LiveOrigin
-from amdjit.inspection.instruction_meanings import meanings_of
-from amdjit.inspection.kernel_facts import KernelFacts
+from amdjit.inspection.facts import (
+    UNITS,
+    AccessFacts,
+    BlockFacts,
+    InstructionFacts,
+    KernelFacts,
+    LineFacts,
+    LiveOrigin,
+    SourcePlace,
+)
+from amdjit.inspection.meanings import meanings_of
 from amdjit.inspection.missing import NO_NAMES
-from amdjit.inspection.units import UNITS
 
 __all__ = ["VIEWS", "view"]
 
@@ -375,3 +382,18 @@ def summary(inspection: KernelFacts, screen: Screen) -> list[str]:
     size = f"{i.code_bytes} bytes"
     code = f"{count} instruction{'s' * (count != 1)}, {size}" if count else f"{size} of code"
     return [screen.heading(title), screen.cut(f"{code}; {', '.join(sizes)}")]
+
+
+# The source lines of an inspection, if its companion has them.
+
+
+def source_line(inspection: KernelFacts, file: str | None, line: int | None) -> str:
+    """Return the text of a source line without its margin; "" if it is not known."""
+    text = inspection.companion.sources.get(file or "", "")
+    lines = text.splitlines()
+    return lines[line - 1].strip() if line is not None and 0 < line <= len(lines) else ""
+
+
+def place_text(place: SourcePlace | None) -> str:
+    """Return `saxpy.py:7`, or "" for no place."""
+    return "" if place is None else f"{PurePath(place[0]).name}:{place[1]}"

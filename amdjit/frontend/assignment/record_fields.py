@@ -18,9 +18,10 @@ from amdjit.frontend.expressions.fields import (
     element_view,
     field,
     is_element,
+    is_time,
+    ticks_of,
 )
 from amdjit.frontend.expressions.texts import characters_for, is_text
-from amdjit.frontend.expressions.times import is_time, ticks_of
 from amdjit.frontend.numbers.conversion import assign_to, convert, no_conversion
 from amdjit.frontend.values.kinds import TupleValue, Value
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128

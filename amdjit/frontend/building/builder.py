@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from amdjit.diagnostics import CompileError, Diagnostic, ErrorKind, Span, codes
 from amdjit.frontend.building.control_flow import Exit, Loop, ReturnSite
+from amdjit.frontend.building.remedies import keyword_of, remedy_for
 from amdjit.frontend.building.session import Session
 from amdjit.frontend.source.bound_names import bound_names, may_leave
 from amdjit.frontend.source.reading import FunctionSource
-from amdjit.frontend.source.unsupported_statements import keyword_of, remedy_for
 from amdjit.frontend.values.effects import (
     assigned_variables,
     depends_on_memory,
@@ -43,9 +43,9 @@ from amdjit.tree import nodes as tree
 from amdjit.types import AddressSpace, Array, Known, Scalar, Tuple, Type
 
 if TYPE_CHECKING:
-    from amdjit.frontend.values import numba_typing
+    from amdjit.frontend.values import typing_rules
 else:
-    numba_typing = late("amdjit.frontend.values.numba_typing")
+    typing_rules = late("amdjit.frontend.values.typing_rules")
 
 
 class EndlessCallError(Exception):
@@ -143,7 +143,7 @@ class FunctionBuilder:
     """Counters of loops that are never negative, noted with `wraparound=True`."""
     unassigned: dict[str, Scalar | None] = field(default_factory=dict)
     """The names that were read where they may have no value, with the type of their variable once
-    it is known (`names.partly_assigned`)."""
+    it is known (`names.scope`)."""
     never_partly_assigned: set[str] = field(default_factory=set)
     """Those of `unassigned` that no variable can hold: arrays, tuples, objects."""
     outcomes: dict[tree.Expression, tuple[Mapping[str, Binding], Mapping[str, Binding]]] = field(
@@ -167,7 +167,7 @@ class FunctionBuilder:
     def __post_init__(self) -> None:
         self.launch_parameters = LaunchParameters(self.session.weak)
         own = self.source.is_library or self.compilation.typing == "amdjit"
-        self.rules = AMDJIT if own else numba_typing.NUMBA
+        self.rules = AMDJIT if own else typing_rules.NUMBA
 
     @property
     def compilation(self) -> Compilation:

@@ -6,16 +6,21 @@ import ast
 import math
 from dataclasses import replace
 
+import numpy as np
+
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.descriptions import describe
 from amdjit.frontend.expressions.index_checks import index_check
-from amdjit.frontend.expressions.times import is_time, time_value
+from amdjit.frontend.numbers.conversion import no_conversion
 from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
+from amdjit.language.times import time_structure, time_unit
 from amdjit.tree import nodes as tree
 from amdjit.tree.array_views import RecordView
 from amdjit.types import Array, Layout, Record, RecordField
+
+__all__ = ["is_time", "ticks_of"]
 
 
 def is_records(value: Value) -> bool:
@@ -151,3 +156,35 @@ def _field_view(
         pitch = (array.pitch or record.nbytes) if array.ndim else 0
         type = replace(array, element=part.type, pitch=pitch, packing=packing, alignment=0)
     return RecordView(builder.span(node), type, owner, (), part.offset), part
+
+
+# Elements of arrays of datetime64 and timedelta64, as the records that a kernel computes with.
+
+
+def is_time(record: Record) -> bool:
+    """Whether an element is a date or a duration."""
+    return record.title.startswith(("datetime64", "timedelta64"))
+
+
+def time_value(record: Record, ticks: Value) -> TupleValue:
+    """Return the value of an element with these ticks."""
+    dtype = np.dtype(record.title)
+    return TupleValue((ticks, CompileTime(time_unit(dtype))), time_structure(dtype))
+
+
+def ticks_of(builder: FunctionBuilder, record: Record, value: Value, place: ast.AST) -> Value:
+    """Return the ticks of a value that is stored to an element; refuse other kinds and units."""
+    dtype = np.dtype(record.title)
+    if not isinstance(value, TupleValue) or value.structure != time_structure(dtype):
+        raise no_conversion(builder, value, record, place)
+    ticks, unit = value.items
+    if unit != CompileTime(time_unit(dtype)):
+        found = unit.value if isinstance(unit, CompileTime) else unit
+        raise builder.error(
+            codes.REFUSED,
+            place,
+            problem=f"a time in the unit {found} is stored to an array of {record}",
+            remedy=f"convert one of the arrays on the host: `x.astype({str(dtype)!r})`",
+        )
+    assert isinstance(ticks, CompileTime | tree.Expression)
+    return ticks

@@ -10,13 +10,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from amdjit.diagnostics import codes
+from amdjit.diagnostics import CompileError, Diagnostic, codes
 from amdjit.frontend.building.builder import FunctionBuilder
 from amdjit.frontend.building.descriptions import count, describe
 from amdjit.frontend.building.remedies import element_remedy
 from amdjit.frontend.names.annotations import annotated_type, is_const, written_annotation
 from amdjit.frontend.names.scope import value_of_object
 from amdjit.frontend.numbers.conversion import convert, widen
+from amdjit.frontend.source.reading import read_source
 from amdjit.frontend.values.kinds import (
     ArgumentKey,
     Binding,
@@ -426,3 +427,21 @@ def _parameter(
     )
     weak.variables[variable] = origin
     return variable
+
+
+# The places of a kernel's annotations, for errors about arguments that are raised outside the
+# kernel.
+
+
+def at_annotation(failure: CompileError, function: types.FunctionType) -> CompileError:
+    """Return the error with the spans of the annotations of its parameters."""
+    source = read_source(function)
+    nodes = {argument.arg: argument for argument in arguments_of(source.node)}
+
+    def located(diagnostic: Diagnostic) -> Diagnostic:
+        name = dict(diagnostic.fields).get("parameter", "").partition(".")[0]
+        if diagnostic.span is not None or name not in nodes:
+            return diagnostic
+        return replace(diagnostic, span=source.span(nodes[name]))
+
+    return type(failure)(*map(located, failure.diagnostics))

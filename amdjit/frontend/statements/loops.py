@@ -4,7 +4,7 @@ widens."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import cast
 
 from amdjit.diagnostics import CompileError, codes
@@ -12,12 +12,18 @@ from amdjit.frontend.assignment.targets import assign_target
 from amdjit.frontend.building.builder import FunctionBuilder, StatementHandler
 from amdjit.frontend.building.control_flow import Exit, Loop
 from amdjit.frontend.building.descriptions import describe
+from amdjit.frontend.calls.allocations import MADE_ANEW
 from amdjit.frontend.expressions.conditional import names_if
-from amdjit.frontend.expressions.wraparound import note_counter
+from amdjit.frontend.expressions.index_checks import note_counter
 from amdjit.frontend.iteration.comprehensions import generated
 from amdjit.frontend.iteration.iterables import evaluated, has_iterations, iterable_of
-from amdjit.frontend.iteration.range_steps import check_step, held_bound
-from amdjit.frontend.iteration.sequences import Bounds, Sequence, range_sequence
+from amdjit.frontend.iteration.sequences import (
+    Bounds,
+    Sequence,
+    check_step,
+    held_bound,
+    range_sequence,
+)
 from amdjit.frontend.names.merging import join_types, merged_name, no_common_type, unsigned_of_weak
 from amdjit.frontend.names.scope import bind, carry, undefined
 from amdjit.frontend.numbers.conversion import (
@@ -28,7 +34,6 @@ from amdjit.frontend.numbers.conversion import (
     negated,
 )
 from amdjit.frontend.source.bound_names import assigned_names
-from amdjit.frontend.statements.loop_carried_arrays import check_loop_carried_arrays
 from amdjit.frontend.statements.recovery import condition_of, unknown_rounds
 from amdjit.frontend.statements.unrolling import (
     leave_loop,
@@ -51,7 +56,8 @@ from amdjit.frontend.values.kinds import (
 )
 from amdjit.frontend.values.promotion import literal_fits
 from amdjit.tree import nodes as tree
-from amdjit.types import VOID, Scalar, Type, boolean
+from amdjit.tree.walk import walk
+from amdjit.types import VOID, AddressSpace, Array, Scalar, Tuple, Type, boolean
 
 
 class _WidenError(Exception):
@@ -95,7 +101,9 @@ def _while_once(builder: FunctionBuilder, node: ast.While, runs: bool) -> None:
         builder.run(node.body)
         ways = _close_iteration(builder, loop, node)
         if ends and not node.orelse:
-            keep_names(builder, ends[0].names, ways, node.body, node, runs)
+            keep_names(
+                builder, ends[0].names, ways=ways, nodes=node.body, node=node, is_certain=runs
+            )
     if going is not None:
         builder.emit(tree.Assign(span, going, tree.Constant(span, boolean, True)))
         builder.emit(tree.While(span, tree.Read(span, boolean, going), body, otherwise))
@@ -204,11 +212,24 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll:
             after[name] = (
                 variable if is_known else Undefined("has no value if the loop runs zero times")
             )
-        keep_names(builder, after, ways, node.body, node, has_iterations(values))
+        keep_names(
+            builder, after, ways=ways, nodes=node.body, node=node, is_certain=has_iterations(values)
+        )
         ends = [Exit(after, [], node)] if ways or not has_iterations(values) else []
         otherwise = loop_else(builder, node, ends)
         span = builder.span(node.target)
-        builder.emit(tree.ForRange(span, variable, start, stop, step, body, otherwise, unroll))
+        builder.emit(
+            tree.ForRange(
+                span,
+                variable,
+                start=start,
+                stop=stop,
+                step=step,
+                body=body,
+                otherwise=otherwise,
+                unroll=unroll,
+            )
+        )
         merge_after_loop(builder, loop, ends, node)
 
     _with_stable_types(builder, node.body, node, one_pass, skip=frozenset({name}))
@@ -244,11 +265,27 @@ def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unr
                 if isinstance(variable, tree.Variable) and not keeps(builder, ways, name, variable):
                     after[name] = Undefined("has a different type after an iteration of the loop")
             runs = isinstance(items.length, tree.Constant) and items.length.value > 0
-            keep_names(builder, after, ways, [node.target, *node.body], node, runs)
+            keep_names(
+                builder,
+                after,
+                ways=ways,
+                nodes=[node.target, *node.body],
+                node=node,
+                is_certain=runs,
+            )
         ends = [Exit(after, [], node)] if ways or not runs else []
         otherwise = loop_else(builder, node, ends)
         builder.emit(
-            tree.ForRange(span, counter, start, items.length, step, body, otherwise, unroll)
+            tree.ForRange(
+                span,
+                counter,
+                start=start,
+                stop=items.length,
+                step=step,
+                body=body,
+                otherwise=otherwise,
+                unroll=unroll,
+            )
         )
         merge_after_loop(builder, loop, ends, node)
 
@@ -451,3 +488,92 @@ def _fits(binding: Binding | None, type: Type) -> bool:
 
 def _run_time_or_literal(builder: FunctionBuilder, binding: Binding, node: ast.AST) -> Value:
     return binding if isinstance(binding, CompileTime) else run_time(builder, binding, node)
+
+
+# Arrays that a loop creates with `np.zeros` and its relatives, and carries to later iterations.
+#
+# In Python, each iteration creates another array. In a kernel, the array has the same memory in all
+# iterations, so a name that carries it would see it change: such a loop is refused.
+
+
+Sources = Mapping[tree.Variable, list[tree.Assign]]
+
+
+def check_loop_carried_arrays(
+    carried: Mapping[str, tree.Variable], body: Collection[tree.Statement]
+) -> None:
+    """Refuse a loop in which a carried name takes over another name's array that the body makes."""
+    kept = {variable: name for name, variable in carried.items() if _has_arrays(variable.type)}
+    if not kept:
+        return
+    sources: dict[tree.Variable, list[tree.Assign]] = {}
+    for node in walk(list(body)):
+        if isinstance(node, tree.Assign) and _has_arrays(node.variable.type):
+            sources.setdefault(node.variable, []).append(node)
+    for variable, name in kept.items():
+        for made in _named_before(sources, variable, frozenset()):
+            problem = f"`{name}` keeps an array that the next iteration makes again"
+            remedy = (
+                f"make all arrays before the loop, and copy the elements, `{name}[:] = ...`, or "
+                "swap the names"
+            )
+            raise codes.error(codes.REFUSED, made.span, problem=problem, remedy=remedy)
+
+
+def _has_arrays(type: Type) -> bool:
+    if isinstance(type, Tuple):
+        return any(map(_has_arrays, type.elements))
+    return isinstance(type, Array) and type.address_space is AddressSpace.PRIVATE
+
+
+def _read_arrays(value: tree.Expression) -> list[tree.Variable]:
+    return [
+        node.variable
+        for node in walk(value)
+        if isinstance(node, tree.Read) and _has_arrays(node.variable.type)
+    ]
+
+
+def _named_before(
+    sources: Sources, variable: tree.Variable, passed: frozenset[tree.Variable]
+) -> list[tree.Assign]:
+    """Return the assignments of a variable that take a new array from another name."""
+    found = []
+    for made in sources.get(variable, ()):
+        for read in _read_arrays(made.value):
+            if read is variable or read in passed:
+                continue
+            if read.is_hidden:
+                found += _named_before(sources, read, passed | {variable})
+            elif _holds_new(sources, read, passed | {variable}):
+                found.append(made)
+    return found
+
+
+def _holds_new(sources: Sources, variable: tree.Variable, passed: frozenset[tree.Variable]) -> bool:
+    """Whether a variable may hold an array that the loop makes."""
+    if variable in passed:
+        return False
+    return any(
+        _makes_new(made.value)
+        or any(_holds_new(sources, read, passed | {variable}) for read in _read_arrays(made.value))
+        for made in sources.get(variable, ())
+    )
+
+
+def _makes_new(value: tree.Expression) -> bool:
+    """Whether an expression makes an array, or calls a function that does."""
+    return any(
+        (isinstance(node, tree.AllocateArray) and node.name == MADE_ANEW)
+        or (isinstance(node, tree.Call) and _function_makes_new(node.function))
+        for node in walk(value)
+    )
+
+
+def _function_makes_new(function: tree.Function) -> bool:
+    return any(
+        isinstance(node, (tree.Assign, tree.Return))
+        and node.value is not None
+        and _makes_new(node.value)
+        for node in walk(list(function.body))
+    )

@@ -2,7 +2,7 @@
 
 A `Value` is known now (`CompileTime`) or computed later (a node of the typed tree); tuples,
 methods, slices and inner functions are made of these. `promotion` says which type two operands have
-in common, `typing_rules` and `numba_typing` are the two policies, `weak_numbers` notes the numbers
+in common, `typing_rules` has the two policies, `weak_numbers` notes the numbers
 without a width of their own, `structures` describes the Python classes that are records, and
 `dependencies` decide whether compiled code still fits what it read from outside. Start at `kinds`.
 

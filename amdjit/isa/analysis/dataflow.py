@@ -3,7 +3,7 @@ are live."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from amdjit.isa.analysis.control_flow import Block, Graph
@@ -140,7 +140,8 @@ class Liveness:
     at_start: dict[int, frozenset[int]]
 
 
-def _vector_operands(instruction: Instruction) -> Iterable[tuple[int, bool, bool, Register]]:
+def vector_operands(instruction: Instruction) -> Iterator[tuple[int, bool, bool, Register]]:
+    """Yield each vector operand: its index, whether it is written and read, and its registers."""
     specs = instruction.opcode.operands
     for index, (spec, operand) in enumerate(zip(specs, instruction.operands, strict=True)):
         if is_vector(operand):
@@ -152,7 +153,7 @@ def _uses_and_kills(instruction: Instruction, exec_is_full: bool) -> tuple[set[i
     kills: set[int] = set()
     halves = [instruction, instruction.pair] if instruction.pair else [instruction]
     for half in halves:
-        for index, written, read, register in _vector_operands(half):
+        for index, written, read, register in vector_operands(half):
             numbers = numbers_of(register)
             whole = exec_is_full and not half.keeps_part(index) and half.modifiers.dpp is None
             if written and whole and not read:

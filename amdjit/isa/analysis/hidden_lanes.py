@@ -12,18 +12,23 @@ registers whose active lanes may be read later, and those whose inactive lanes m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 
 from amdjit.isa.analysis.control_flow import Block, Graph
-from amdjit.isa.analysis.dataflow import Ones, exec_slots, ones_after, scalar_writes
-from amdjit.isa.instruction import Instruction, Operand, Register
+from amdjit.isa.analysis.dataflow import (
+    Ones,
+    exec_slots,
+    ones_after,
+    scalar_writes,
+    vector_operands,
+)
+from amdjit.isa.instruction import Instruction, Operand
 from amdjit.isa.register_numbers import (
     EXEC_LO,
     FIRST_AGPR,
     HALF_VGPRS,
-    is_vector,
     numbers_in,
     vector_set,
 )
@@ -152,7 +157,7 @@ def _effect(instruction: Instruction, full: bool) -> _Effect:
     reads = overwrites = across = 0
     for part in (instruction, instruction.pair) if instruction.pair else (instruction,):
         lane_by_lane = part.traits.lane_by_lane and part.modifiers.dpp is None
-        for index, written, read, register in _vectors(part):
+        for index, written, read, register in vector_operands(part):
             registers = vector_set(register)
             if lane_by_lane and written and not read and not part.keeps_part(index):
                 overwrites |= registers
@@ -160,13 +165,6 @@ def _effect(instruction: Instruction, full: bool) -> _Effect:
                 reads |= registers
                 across |= 0 if lane_by_lane else registers
     return _Effect(reads, overwrites, across, exec_change(instruction), full)
-
-
-def _vectors(instruction: Instruction) -> Iterator[tuple[int, bool, bool, Register]]:
-    specs = instruction.opcode.operands
-    for index, (spec, operand) in enumerate(zip(specs, instruction.operands, strict=True)):
-        if is_vector(operand):
-            yield index, spec.written, spec.read, operand
 
 
 def exec_change(instruction: Instruction) -> ExecChange:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amdjit.abi.atomic_marks import PRODUCER, scope_of
+from amdjit.abi.code_marks import PRODUCER, scope_of
 from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject, Segment
 from amdjit.code_object.debug_info import read_debug_info
 from amdjit.diagnostics.errors import BackendError

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from amdjit.isa.decode import decode
-from amdjit.isa.encoding.operands import code_of, without_half
+from amdjit.isa.encoding.operands import VCC_LO, Value, code_of, constant, literal, without_half
 from amdjit.isa.errors import EncodingError, UndecodableInstruction
 from amdjit.isa.formats import Format, format_named
 from amdjit.isa.instruction import (
@@ -28,7 +29,16 @@ from amdjit.isa.operand_codes import DPP8, DPP8_FETCH_INACTIVE, DPP16, VGPR_BASE
 from amdjit.isa.rows import OperandRow, Row, row_of
 from amdjit.isa.text import disassemble
 
-__all__ = ["byte_selection", "encode", "immediates_in", "plain_modifiers", "row_of_instruction"]
+__all__ = [
+    "Half",
+    "assemble_dual",
+    "byte_selection",
+    "encode",
+    "immediates_in",
+    "plain_modifiers",
+    "row_of_instruction",
+]
+
 
 _SDWA = 249
 _EXEC = 126
@@ -342,3 +352,47 @@ def plain_modifiers(row: Row) -> Modifiers:
     """Return the modifiers of an instruction that names none."""
     high = row.flags.get("op_sel_hi", 0) | row.flags.get("op_sel_hi_2", 0) << 2
     return replace(Modifiers(), op_sel_hi=0 if row.has("mix") else high)
+
+
+# Dual-issue instructions (VOPD) from their two halves.
+
+
+Half = tuple[Any, ...]
+"""A mnemonic (v_dual_...) and its operands in the assembler's order."""
+_WAVE_SIZE = 32
+
+
+def assemble_dual(first: Half, second: Half, sets: InstructionSet) -> bytes:
+    """Return the bytes of a dual-issue instruction; EncodingError if the halves do not go
+    together, as when both destinations are even."""
+    halves = [
+        _half(_row(half[0], table, sets), half[1:])
+        for half, table in ((first, "VOPDX"), (second, "VOPDY"))
+    ]
+    return encode(replace(halves[0], pair=halves[1]), _WAVE_SIZE)
+
+
+def _row(mnemonic: str, table: str, sets: InstructionSet) -> Row:
+    for code, entry in sets.rows.get(table, {}).items():
+        if entry[0] == mnemonic:
+            row = row_of(table, code, _WAVE_SIZE, sets)
+            assert row is not None
+            return row
+    raise EncodingError(f"{sets.name} has no {table[-1]} half {mnemonic}")
+
+
+def _half(row: Row, values: tuple[Value, ...]) -> Instruction:
+    queue = list(values)
+    operands: list[Operand | None] = []
+    for operand in row.operands:
+        if operand.takes == "vcc" and len(queue) < len(row.operands) - len(operands):
+            operands.append(VCC_LO)
+            continue
+        if not queue:
+            raise EncodingError(f"{row.opcode.mnemonic} takes {len(row.operands)} operands")
+        value = queue.pop(0)
+        if isinstance(value, int | float):
+            find = literal if operand.takes == "literal" else constant
+            value = find(value, operand.spec.type)
+        operands.append(value)
+    return Instruction(0, 0, row.opcode, tuple(operands), {})

@@ -5,9 +5,33 @@ Waits for counters, branches on flags and bitwise logic are not here: their trai
 
 from __future__ import annotations
 
-from amdjit.isa.mnemonics.comparisons import COMPARISONS
+from collections.abc import Mapping
 
-__all__ = ["SCALAR_PHRASES"]
+__all__ = ["COMPARISONS", "SCALAR_PHRASES"]
+
+
+# Conditions of comparisons, by the word in their names.
+
+
+# RDNA 4 ISA, 16.9: a comparison with a NaN is false; those with n in their names are then true.
+COMPARISONS: Mapping[str, str] = {
+    "lt": "{a} < {b}",
+    "eq": "{a} == {b}",
+    "le": "{a} <= {b}",
+    "gt": "{a} > {b}",
+    "ge": "{a} >= {b}",
+    "ne": "{a} != {b}",
+    "lg": "{a} != {b}, and neither is NaN,",
+    "o": "neither {a} nor {b} is NaN",
+    "u": "{a} or {b} is NaN",
+    "nge": "not {a} >= {b} (true for NaN)",
+    "nlg": "{a} == {b} or one is NaN",
+    "ngt": "not {a} > {b} (true for NaN)",
+    "nle": "not {a} <= {b} (true for NaN)",
+    "neq": "{a} != {b} or one is NaN",
+    "nlt": "not {a} < {b} (true for NaN)",
+}
+
 
 _NONZERO = "; SCC = the result is not 0"
 _CHOSEN = "; SCC = {a} was chosen"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from amdjit.isa.encoding.choosing import assemble, rows_named, without_suffix
-from amdjit.isa.encoding.dual import Half, assemble_dual
+from amdjit.isa.encoding.encode import Half, assemble_dual
 from amdjit.isa.encoding.operands import (
     EXEC,
     EXEC_LO,

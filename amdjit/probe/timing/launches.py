@@ -10,8 +10,7 @@ import numpy as np
 
 import amdjit
 from amdjit.probe.case import Measurement
-from amdjit.probe.timing.experiment import Effort
-from amdjit.probe.timing.measuring import median_of, seconds_of
+from amdjit.probe.timing.experiment import Effort, median_of, seconds_of
 from amdjit.runtime.device import Device
 
 __all__ = ["launch_measurements"]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import importlib
 import os
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
+from amdjit.diagnostics.errors import LaunchError
+from amdjit.forking import when_forked
 from amdjit.options import read_environment
 from amdjit.runtime.hip import library
-from amdjit.runtime.hip.forked import is_forked, refusal
 from amdjit.runtime.hip_errors import (
     INSTALL_HIP,
     INSTALL_HIP_PYTHON,
@@ -20,6 +23,9 @@ from amdjit.runtime.hip_errors import (
 )
 from amdjit.runtime.pending import Pending
 from amdjit.target import Target
+
+__all__ = ["is_forked", "note_use", "refusal"]
+
 
 # hipErrorUnknown.
 _UNKNOWN_ERROR = 999
@@ -111,3 +117,79 @@ class HipCalls:
         native = None if stream is None else stream.native
         doing = f"finish the work of a stream on {self.name}"
         self.here(doing, self.hip.hipStreamSynchronize, native)
+
+
+# HIP's functions as C functions: hip-python's own, without its conversion of arguments.
+#
+# hip-python converts and checks each argument of a call, which takes most of the time of
+# hipModuleLaunchKernel. Its Cython modules also offer each function to other Cython code, as a
+# pointer in a capsule: calling that through ctypes with arguments that are converted already is the
+# same call of the same library in a third of the time.
+
+
+# Where hip-python has its C functions: from version 10 on, and up to 7. Its module of Python
+# functions has loaded that one.
+_MODULES = {"rocm.bindings.hip": "rocm.bindings.cyhip", "hip.hip": "hip.chip"}
+# hipError_t f(...): arguments are int, None or ctypes values, as C has them.
+_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int)
+
+
+@functools.cache
+def direct(name: str) -> Callable[..., int] | None:
+    """Return a HIP function that takes C values and returns the error code; None if this
+    hip-python does not offer it."""
+    module = sys.modules.get(_MODULES.get(hip_library().__name__, ""))
+    try:
+        capsule = module.__pyx_capi__[name]  # type: ignore[union-attr]
+    except (AttributeError, KeyError):
+        return None
+    function: Callable[..., int] = _FUNCTION(_pointer(capsule))
+    return function
+
+
+def _pointer(capsule: Any) -> int:
+    name_of = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(
+        ("PyCapsule_GetName", ctypes.pythonapi)
+    )
+    pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+        ("PyCapsule_GetPointer", ctypes.pythonapi)
+    )
+    address: int = pointer_of(capsule, name_of(capsule))
+    return address
+
+
+# HIP in a process that `os.fork` made: it does not work there, and calls may hang or crash.
+
+
+class _Use:
+    """Whether HIP has a device of this process, or of the one that it was forked from."""
+
+    def __init__(self) -> None:
+        self.is_used = False
+        self.is_forked = False
+
+    def forked(self) -> None:
+        self.is_forked = self.is_used
+
+
+_USE = _Use()
+when_forked(_USE.forked)
+
+
+def note_use() -> None:
+    """Note that this process uses a device: from now on, forked children cannot use one."""
+    _USE.is_used = True
+
+
+def is_forked() -> bool:
+    """Return whether a device was in use before this process was forked."""
+    return _USE.is_forked
+
+
+def refusal() -> LaunchError:
+    """Return what says that this process cannot use HIP."""
+    return LaunchError(
+        "an AMD GPU was used before this process was forked, and HIP does not survive that: start "
+        'processes with multiprocessing\'s "spawn" or "forkserver", or use the GPU in the new '
+        'process only. The emulator works here: with amdjit.use("emulator:gfx1201")'
+    )

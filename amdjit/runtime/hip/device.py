@@ -8,13 +8,12 @@ from typing import Any
 from amdjit.diagnostics.errors import BackendError
 from amdjit.runtime import dlpack
 from amdjit.runtime.device import HostKind
-from amdjit.runtime.hip.calls import HipCalls, call, hip_library, text_of, version_text
+from amdjit.runtime.hip.calls import HipCalls, call, hip_library, note_use, text_of, version_text
 from amdjit.runtime.hip.captures import HipCaptures, ThreadCaptures
-from amdjit.runtime.hip.forked import note_use
 from amdjit.runtime.hip.handles import ExternalStreams
 from amdjit.runtime.hip.host_functions import HostFunctions
 from amdjit.runtime.hip.launches import HipLaunches
-from amdjit.runtime.hip.pool import HipPools
+from amdjit.runtime.hip.memory import HipPools
 from amdjit.runtime.hip.streams import HipStreams
 from amdjit.runtime.pending import Pending
 from amdjit.target import TARGETS, Target, device_target, nearest_target

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from amdjit.runtime.hip.forked import is_forked
+from amdjit.runtime.hip.calls import is_forked
 
 # hip_runtime_api.h: hipStreamLegacy, which is the default stream.
 _LEGACY = 1

@@ -15,10 +15,17 @@ from amdjit.diagnostics.errors import LaunchError
 from amdjit.forking import when_forked
 from amdjit.late import late
 from amdjit.runtime.device import Function
-from amdjit.runtime.hip.calls import HipCalls, call, hip_error, hip_library, version_text
+from amdjit.runtime.hip.calls import (
+    HipCalls,
+    call,
+    direct,
+    hip_error,
+    hip_library,
+    is_forked,
+    refusal,
+    version_text,
+)
 from amdjit.runtime.hip.captures import ThreadCaptures
-from amdjit.runtime.hip.direct import direct
-from amdjit.runtime.hip.forked import is_forked, refusal
 from amdjit.runtime.hip.handles import Handle, native_of
 from amdjit.runtime.hip_errors import (
     FIRST_WITH_VERSION_6,

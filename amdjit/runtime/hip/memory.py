@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+import ctypes
+import threading
+import weakref
+from collections import deque
+from functools import cached_property, partial
+from typing import Any, Protocol
 
-from amdjit.runtime.device import Layout
-from amdjit.runtime.hip.calls import HipCalls, call
+from amdjit.runtime.device import Layout, PoolSource
+from amdjit.runtime.hip.calls import HipCalls, call, is_forked
 from amdjit.runtime.hip.captures import ThreadCaptures, capture_of
-from amdjit.runtime.hip.forked import is_forked
-from amdjit.runtime.hip.handles import native_of
+from amdjit.runtime.hip.handles import Handle, native_of
 from amdjit.runtime.hip_errors import HipError
+from amdjit.runtime.pool import MemoryPool
 
 _OUT_OF_MEMORY = 2
 # Rows of fewer bytes are copied one by one by HIP, and by a kernel together.
@@ -211,3 +215,179 @@ def _shortest(pattern: bytes) -> bytes:
         if len(pattern) % size == 0 and unit * (len(pattern) // size) == pattern:
             return unit
     return pattern
+
+
+# HIP's own memory pools, which allocate and free in the order of streams.
+
+
+# hip_runtime_api.h: hipMemAllocationTypePinned, hipMemLocationTypeDevice.
+_PINNED, _DEVICE = 1, 1
+_KEEP_ALL = 2**64 - 1
+
+
+class HipPools(HipMemory):
+    """The part of `amdjit.runtime.device.MemoryDevice` about pools."""
+
+    @cached_property
+    def temporaries(self) -> MemoryPool:
+        """The pool for memory that a launch needs."""
+        device: Any = self
+        return MemoryPool(device)
+
+    def pool_source(self) -> PoolSource:
+        """Return one of HIP's pools, or amdjit's free lists for a GPU whose HIP has no pools."""
+        attribute = self.hip.hipDeviceAttribute_t.hipDeviceAttributeMemoryPoolsSupported
+        ask = self.hip.hipDeviceGetAttribute
+        if self.here(f"ask {self.name} for memory pools", ask, attribute, self.index):
+            return HipPool(self, self.thread_captures)
+        return FreeLists(self)
+
+
+class HipPool:
+    """A memory pool of HIP's. It keeps freed memory until `trim`."""
+
+    def __init__(self, device: HipCalls, captures: ThreadCaptures) -> None:
+        self._device = device
+        self._captures = captures
+        self._hip = hip = device.hip
+        settings = hip.hipMemPoolProps()
+        settings.allocType = hip.hipMemAllocationType(_PINNED)
+        settings.location.type = hip.hipMemLocationType(_DEVICE)
+        settings.location.id = device.index
+        doing = f"create a memory pool on {device.name}"
+        native = device.here(doing, hip.hipMemPoolCreate, settings)
+        self._handle = Handle(native, hip.hipMemPoolDestroy)
+        # By default HIP gives back what is free at each synchronisation.
+        keep = ctypes.c_uint64(_KEEP_ALL)
+        attribute = hip.hipMemPoolAttr.hipMemPoolAttrReleaseThreshold
+        set_up = hip.hipMemPoolSetAttribute
+        call("set up a memory pool", set_up, native, attribute, ctypes.addressof(keep))
+
+    @property
+    def reserved(self) -> int:
+        """Bytes that the pool holds, in use or not."""
+        value = ctypes.c_uint64()
+        attribute = self._hip.hipMemPoolAttr.hipMemPoolAttrReservedMemCurrent
+        ask = self._hip.hipMemPoolGetAttribute
+        native = self._handle.native
+        call("ask a memory pool for its size", ask, native, attribute, ctypes.addressof(value))
+        return value.value
+
+    def allocate(self, nbytes: int, stream: Any = None) -> int:
+        """Allocate memory in the order of a stream; HipError when out of memory."""
+        device = self._device
+        allocate = self._hip.hipMallocFromPoolAsync
+        native, queue = self._handle.native, native_of(stream)
+        doing = f"allocate {nbytes} bytes from a memory pool of {device.name}"
+        return int(device.here(doing, allocate, max(nbytes, 1), native, queue))
+
+    def free(self, address: int, stream: Any = None) -> None:
+        """Free memory in the order of a stream; in a thread that captures, after the capture."""
+        if self._captures.count:
+            self._captures.freed_later.append(partial(self.free, address, stream))
+            return
+        free = self._hip.hipFreeAsync
+        self._device.here("free memory of a pool", free, address, native_of(stream))
+
+    def trim(self) -> None:
+        """Give back to the device what is free, after waiting for the work of the device."""
+        device = self._device
+        device.here(f"finish the work on {device.name}", self._hip.hipDeviceSynchronize)
+        call("trim a memory pool", self._hip.hipMemPoolTrimTo, self._handle.native, 0)
+
+
+# Free lists of device memory by size, for devices without memory pools of their own.
+
+
+# The alignment of device memory, so the smallest useful step.
+_SMALL = 256
+# Allocations of a size class differ by an eighth at most.
+_STEPS = 8
+
+
+class Allocator(Protocol):
+    """The part of a device that free lists use."""
+
+    def allocate(self, nbytes: int) -> int:
+        """Allocate memory; BackendError when out of memory."""
+        ...
+
+    def free(self, address: int) -> None:
+        """Free memory, after waiting for work that may use it."""
+        ...
+
+
+class FreeLists:
+    """The `device_memory.PoolSource` of devices without memory pools of their own.
+
+    Freed memory is reused in the stream in which it was freed, where work is done in order. Memory
+    of a destroyed stream is returned to the device, which waits for the work that uses it.
+    """
+
+    def __init__(self, device: Allocator) -> None:
+        self._device = device
+        self._lock = threading.RLock()
+        self._sizes: dict[int, int] = {}
+        self._free: dict[int, dict[int, list[int]]] = {}  # by stream and size class
+        self._streams: dict[int, Any] = {}
+        # Destroyed streams. Finalizers append to this list, since they must not take the lock.
+        self._gone: deque[int] = deque()
+
+    @property
+    def reserved(self) -> int:
+        """Bytes in the lists or in use."""
+        with self._lock:
+            return sum(self._sizes.values())
+
+    def allocate(self, nbytes: int, stream: Any = None) -> int:
+        """Return memory that was freed in this stream, or new memory. BackendError when out of
+        memory."""
+        size = size_class(nbytes)
+        with self._lock:
+            self._drop_gone()
+            known = self._free.get(_key(stream), {}).get(size)
+            if known:
+                return known.pop()
+            address = self._device.allocate(size)
+            self._sizes[address] = size
+            return address
+
+    def free(self, address: int, stream: Any = None) -> None:
+        """Store memory for the next allocation in this stream."""
+        key = _key(stream)
+        with self._lock:
+            self._drop_gone()
+            if stream is not None and key not in self._streams:
+                gone = self._gone
+                self._streams[key] = weakref.ref(stream, lambda _: gone.append(key))
+            kept = self._free.setdefault(key, {})
+            kept.setdefault(self._sizes[address], []).append(address)
+
+    def trim(self) -> None:
+        """Return unused memory to the device, which waits for the work that uses it."""
+        with self._lock:
+            self._gone.clear()
+            for key in list(self._free):
+                self._drop(key)
+
+    def _drop_gone(self) -> None:
+        while self._gone:
+            self._drop(self._gone.popleft())
+
+    def _drop(self, key: int) -> None:
+        self._streams.pop(key, None)
+        for addresses in self._free.pop(key, {}).values():
+            for address in addresses:
+                self._device.free(address)
+                del self._sizes[address]
+
+
+def size_class(nbytes: int) -> int:
+    """Return the bytes that are allocated for `nbytes`: a multiple of 256, and of an eighth of the
+    next lower power of two."""
+    step = max(_SMALL, (1 << max(nbytes, 1).bit_length() - 1) // _STEPS)
+    return -(-max(nbytes, 1) // step) * step
+
+
+def _key(stream: Any) -> int:
+    return 0 if stream is None else id(stream)

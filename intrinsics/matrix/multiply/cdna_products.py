@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from amdjit.intrinsics.matrix.multiply.orders import cdna_order
-from amdjit.intrinsics.models.mfma_arithmetic import index_rows, product
+from amdjit.intrinsics.models.matrix_layouts import index_rows
+from amdjit.intrinsics.models.mfma_arithmetic import product
 from amdjit.intrinsics.models.mfma_instructions import MfmaInstruction, mfma_instruction
 from amdjit.intrinsics.models.mfma_layouts import DTYPES, SCALED_TOGETHER, Array
 

@@ -19,7 +19,7 @@ from amdjit.intrinsics.lanes.combinations import neutral
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.math import fmax, fmin
 from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
-from amdjit.intrinsics.matrix.transfers.lanes import of_lane
+from amdjit.intrinsics.matrix.transfers.exchanges import of_lane
 from amdjit.intrinsics.matrix.transfers.memory import first_along, static_range
 from amdjit.intrinsics.wave import lane_id
 from amdjit.language.compile_time import Compilation, Refused, compile_time

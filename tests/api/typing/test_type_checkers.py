@@ -15,7 +15,7 @@ import pytest
 
 import amdjit
 from amdjit.language import named_types
-from amdjit.launching.option_spellings import SPELLINGS, GivenOptions
+from amdjit.launching.kernel_options import SPELLINGS, GivenOptions
 from amdjit.options import CompileOptions
 from amdjit.tuning.settings import GivenSettings, Settings
 

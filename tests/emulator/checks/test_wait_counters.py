@@ -8,8 +8,7 @@ from amdjit.emulator.checks.waits.search import missing_waits
 from amdjit.isa.analysis.control_flow import Block, Graph
 from amdjit.isa.instruction import Instruction, Register, RegisterFile
 from amdjit.isa.instruction_set import GFX12, InstructionSet
-from amdjit.isa.opcode_names import opcode_named
-from amdjit.isa.rows import row_of
+from amdjit.isa.rows import opcode_named, row_of
 from amdjit.isa.wait_counters import WaitCounter, WaitCounters, WaitEvent, WaitField
 
 # As gfx11 counts: LDS and scalar memory share a counter that lands in any order, and one

@@ -14,14 +14,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT))
 
-from amdjit.isa.formats import Format, Formats  # noqa: E402
-from amdjit.isa.gfx9_formats import (  # noqa: E402
+from amdjit.isa.family_formats import (  # noqa: E402
     GFX90A_FORMATS,
     GFX906_FORMATS,
     GFX908_FORMATS,
     GFX942_FORMATS,
     GFX950_FORMATS,
 )
+from amdjit.isa.formats import Format, Formats  # noqa: E402
 from tests.emulator.decoder.generate_tables import row_text  # noqa: E402
 from tests.emulator.decoder.gfx9_shapes import (  # noqa: E402
     is_matrix,

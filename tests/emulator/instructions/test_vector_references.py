@@ -16,7 +16,7 @@ from amdjit import arithmetic
 from amdjit.intrinsics.models.certainty import MEANING
 from amdjit.intrinsics.models.vector_arithmetic import ROWS, known, known_rows
 from amdjit.isa.instruction_set import GFX11
-from amdjit.isa.opcode_names import opcode_named
+from amdjit.isa.rows import opcode_named
 from tests.emulator.instructions.test_approximate_instructions import byte_hash, word_hash
 from tests.emulator.instructions.test_emulator_gfx11 import run as run_gfx11
 from tests.emulator.instructions.test_exact_captures import CUBE, MEDIANS, with_canonical_nans

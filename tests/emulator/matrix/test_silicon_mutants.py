@@ -17,7 +17,6 @@ from amdjit.emulator.instructions.matrix import (
     grid_step,
     quick_steps,
     rounded_products,
-    whole_numbers,
 )
 from amdjit.emulator.instructions.matrix.grid_step import BIAS, GridStep
 from amdjit.emulator.instructions.matrix.quick_steps import QuickFloors
@@ -105,7 +104,7 @@ def _infinity_is_a_number(monkeypatch: Patch) -> None:
 
 def _any_size(monkeypatch: Patch) -> None:
     wide = {kind: replace(form, fraction_bits=59) for kind, form in FORMATS.items()}
-    monkeypatch.setattr(whole_numbers, "FORMATS", wide)
+    monkeypatch.setattr(rounded_products, "FORMATS", wide)
 
 
 MUTANTS: dict[str, tuple[Callable[[Patch], None], str]] = {
@@ -124,7 +123,7 @@ MUTANTS: dict[str, tuple[Callable[[Patch], None], str]] = {
     "whole numbers up to any size": (_any_size, "f32"),
     "all numbers are whole": (
         lambda monkeypatch: monkeypatch.setattr(
-            whole_numbers, "_vanish", lambda f, rows: Value("i1", "true")
+            rounded_products, "_vanish", lambda f, rows: Value("i1", "true")
         ),
         "f32",
     ),

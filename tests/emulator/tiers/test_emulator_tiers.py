@@ -21,7 +21,7 @@ from amdjit.emulator.tiers import compilation, full
 from amdjit.emulator.tiers import quick as threaded
 from amdjit.emulator.tiers.compilation import HostKernel
 from amdjit.emulator.tiers.full import translate_wave
-from amdjit.emulator.tiers.operation_library import OperationLibrary
+from amdjit.emulator.tiers.operations import OperationLibrary
 from amdjit.emulator.tiers.quick import translate_threaded
 from amdjit.emulator.tiers.shapes import KnownShapes
 from amdjit.isa.analysis.control_flow import Graph, build_graph

@@ -5,6 +5,7 @@ from __future__ import annotations
 from amdjit.inspection.facts import (
     AccessFacts,
     BlockFacts,
+    Companion,
     InstructionFacts,
     LineFacts,
     LiveOrigin,
@@ -15,7 +16,6 @@ from amdjit.inspection.facts import (
     Peak,
 )
 from amdjit.inspection.inspection import Inspection
-from amdjit.inspection.kernel_facts import Companion
 
 FILE = "sums.py"
 SOURCE = "def sums(x):\n    for i in range(8):\n        total += x[i]\n    x[0] = total\n"

@@ -17,7 +17,7 @@ from amdjit.emulator.instructions.lanes import dpp
 from amdjit.emulator.instructions.operation import Emitter, ScalarOp
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.instruction_set import InstructionSet, instruction_set_of
-from amdjit.isa.opcode_names import opcode_named
+from amdjit.isa.rows import opcode_named
 from amdjit.options import read_environment
 from amdjit.probe.case import bits_of
 from amdjit.probe.corpus.instructions.batching import bundles, rows_of, runs

@@ -5,7 +5,7 @@ Native code compares every address in every launch: the rows of wrong ones have 
 
 from __future__ import annotations
 
-from amdjit.abi.local_indices import index_at
+from amdjit.abi.code_marks import index_at
 from amdjit.checking.array_places import Place, place_of, signed_offset
 from amdjit.diagnostics.notebooks import shown_file
 from amdjit.diagnostics.sanitizer import Origin, SanitizerReport

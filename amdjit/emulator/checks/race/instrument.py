@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from amdjit.abi.atomic_marks import FENCE_MARK, FENCES_MARKED, RELEASE_MARK
+from amdjit.abi.code_marks import FENCE_MARK, FENCES_MARKED, RELEASE_MARK
 from amdjit.emulator.checks.lane_addresses import lane_addresses, lanes_in
 from amdjit.emulator.checks.race.conflicting_accesses import global_symbol, lds_symbol
 from amdjit.emulator.checks.race.in_flight_accesses import access_code

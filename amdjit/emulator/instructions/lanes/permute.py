@@ -7,15 +7,17 @@ themselves; the others stay within 32 lanes and are emitted once for each half.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TypeGuard
 
 from amdjit.emulator.host.builder import LANES, Value, constant, sequence
+from amdjit.emulator.host.function import V32, NativeFunction, i64
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.instructions.whole_waves import in_each_half, vectors_of, write_halves
 from amdjit.emulator.wave.frame import Frame
-from amdjit.emulator.wave.registers import FULL_MASK, V32
-from amdjit.isa.instruction import Instruction, Register
+from amdjit.emulator.wave.registers import FULL_MASK
+from amdjit.isa.instruction import Instruction, Operand, Register
 from amdjit.isa.integer_expressions import bit_count_add
-from amdjit.isa.register_numbers import vector_number
+from amdjit.isa.register_numbers import EXEC_LO, is_vector, vector_number
 
 _LANE_NUMBERS = sequence("i32", range(LANES))
 
@@ -308,4 +310,191 @@ PERMUTE: Mapping[str, Emitter] = {
 HALF_WAVE_PERMUTE: Mapping[str, Emitter] = {
     "ds_bpermute_b32": _backward_permute_half,
     "ds_permute_b32": _forward_permute_half,
+}
+
+
+# Permutations of lanes by indices that are only known at run time.
+
+
+def gather_lanes_text(attributes: str) -> str:
+    """Return `aj_gather_lanes(values, indices)`: lane i gets `values[indices[i] & 31]`."""
+    function = NativeFunction("aj_gather_lanes", V32, [(V32, "values"), (V32, "indices")])
+    table = function.allocate(V32)
+    places = function.allocate(V32)
+    function.store(function.parameter("values"), table, 64)
+    scaled = function.shift("shl", function.mask(function.parameter("indices"), 5), 2)
+    function.store(scaled, places, 64)
+    result = Value(V32, "poison")
+    for lane in range(32):
+        place = function.resize(function.load("i32", function.offset(places, 4 * lane), 4), 64)
+        item = function.load("i32", function.offset(table, place), 4)
+        result = function.insert(result, item, lane)
+    function.give(result)
+    return function.text(attributes)
+
+
+def scatter_lanes_text(attributes: str) -> str:
+    """Return `aj_scatter_lanes(values, indices, exec)`: active lane i writes `result[indices[i] &
+    31]`.
+
+    Lanes that no lane writes are 0; if several write to one, the highest wins.
+    """
+    function = NativeFunction(
+        "aj_scatter_lanes", V32, [(V32, "values"), (V32, "indices"), ("i32", "exec")]
+    )
+    table, places, result = (function.allocate(V32) for _ in range(3))
+    function.store(function.parameter("values"), table, 64)
+    function.store(function.mask(function.parameter("indices"), 5), places, 64)
+    function.store(constant(V32, 0), result, 64)
+    with function.each_lane(function.parameter("exec")) as each:
+        distance = function.mul(each.lane, i64(4))
+        item = function.load("i32", function.offset(table, distance), 4)
+        place = function.resize(function.load("i32", function.offset(places, distance), 4), 64)
+        function.store(item, function.offset(result, function.shift("shl", place, 2)), 4)
+    function.give(function.load(V32, result, 64))
+    return function.text(attributes)
+
+
+# V_PERMLANE16_SWAP and V_PERMLANE32_SWAP: rows of two registers change places.
+#
+# A row is 16 lanes: the first one swaps odd rows of the result's register with even rows of the
+# source, the second one the upper half of the wave with the lower half (CDNA 4 ISA). The document's
+# pseudocode does not mention EXEC. Like the other V_PERMLANE, an inactive lane keeps what it has,
+# and where a lane's partner is inactive, op_sel decides as (fi, bound_ctrl): it is read, or gives
+# 0, or the lane stays as it is.
+
+
+# Lanes of a row.
+_ROW = 16
+_EVEN = [lane & ~_ROW for lane in range(LANES)]
+_ODD = [lane | _ROW for lane in range(LANES)]
+
+
+def _swap_rows(frame: Frame, instruction: Instruction) -> None:
+    b = frame.builder
+    first, second = _numbers(instruction)
+    left, right = frame.registers.vector(first), frame.registers.vector(second)
+    active = frame.registers.exec_mask()
+    is_odd = sequence("i1", [bool(lane & _ROW) for lane in range(LANES)])
+    for number, values, lanes, written in (
+        (first, right, _EVEN, is_odd),
+        (second, left, _ODD, b.not_(is_odd)),
+    ):
+        partner = active if active is FULL_MASK else b.shuffle(active, active, lanes)
+        _write(frame, instruction, number, (b.shuffle(values, values, lanes), partner), written)
+
+
+def _exchange_halves(frame: Frame, instruction: Instruction) -> None:
+    first, second = _numbers(instruction)
+    upper = vectors_of(frame, vector_register(instruction, "vdst"))[1]
+    lower = vectors_of(frame, vector_register(instruction, "src0"))[0]
+    active = in_each_half(frame, frame.registers.exec_mask)
+    for half, number, values in ((1, first, lower), (0, second, upper)):
+        frame.registers.select_half(half)
+        _write(frame, instruction, number, (values, active[1 - half]), FULL_MASK)
+    frame.registers.select_half(0)
+
+
+def _numbers(instruction: Instruction) -> tuple[int, int]:
+    first, second = (vector_register(instruction, role) for role in ("vdst", "src0"))
+    return vector_number(first), vector_number(second)
+
+
+def _write(
+    frame: Frame,
+    instruction: Instruction,
+    number: int,
+    moved: tuple[Value, Value],
+    written: Value,
+) -> None:
+    """Write lanes of a register. moved: the values, and which of them come from active lanes."""
+    b = frame.builder
+    values, active = moved
+    select = instruction.modifiers.op_sel
+    mask = frame.mask()
+    if mask is FULL_MASK or written is FULL_MASK:
+        mask = written if mask is FULL_MASK else mask
+    else:
+        mask = b.and_(mask, written)
+    if active is not FULL_MASK and not select & 1:
+        if select & 2:
+            values = b.select(active, values, constant(V32, 0))
+        else:
+            mask = active if mask is FULL_MASK else b.and_(mask, active)
+    frame.registers.write_vector(number, values, mask)
+
+
+ROW_SWAPS: Mapping[str, Emitter] = {
+    "v_permlane16_swap_b32": _swap_rows,
+    "v_permlane32_swap_b32": _exchange_halves,
+}
+
+
+# Moves between one lane of a vector register and a scalar register.
+
+
+def _pick(frame: Frame, halves: list[Value], lane: Value) -> Value:
+    """Return the item of one lane, an i32 taken modulo the wave size."""
+    b = frame.builder
+    place = b.mask(lane, 5)
+    items = [b.extract(values, place) for values in halves]
+    if len(items) == 1:
+        return items[0]
+    upper = b.resize(b.shift("lshr", lane, 5), 1)
+    return b.select(upper, items[1], items[0])
+
+
+def _read_lane(frame: Frame, instruction: Instruction) -> None:
+    halves = vectors_of(frame, vector_register(instruction, "src0"))
+    lane = frame.scalar_source(instruction, 2)
+    frame.write_scalar(instruction.operands[0], _pick(frame, halves, lane))
+
+
+def _read_first_lane(frame: Frame, instruction: Instruction) -> None:
+    source = instruction.operands[1]
+    if not is_vector_register(source):
+        frame.write_scalar(instruction.operands[0], frame.scalar_source(instruction, 1))
+        return
+    frame.write_scalar(instruction.operands[0], first_lane(frame, source))
+
+
+def is_vector_register(operand: Operand | None) -> TypeGuard[Register]:
+    """Whether an operand is a VGPR."""
+    return is_vector(operand)
+
+
+def first_lane(frame: Frame, register: Register) -> Value:
+    """Return a vector register's dword in the wave's first active lane."""
+    b = frame.builder
+    halves = vectors_of(frame, register)
+    if frame.registers.exec_is_full:
+        return b.extract(halves[0], 0)
+    # Without an active lane, lane 0 is read (RDNA 4 ISA, V_READFIRSTLANE_B32): cttz(0) is the
+    # width, which is taken modulo itself.
+    bits = frame.registers.exec_bits() if len(halves) == 1 else frame.registers.scalar_wide(EXEC_LO)
+    first = b.resize(b.intrinsic("cttz", bits, flags=[Value("i1", "false")]), 32)
+    return _pick(frame, halves, first)
+
+
+def _write_lane(frame: Frame, instruction: Instruction) -> None:
+    """V_WRITELANE ignores EXEC."""
+    b = frame.builder
+    target = vector_register(instruction, "vdst")
+    item = frame.scalar_source(instruction, 1)
+    lane = frame.scalar_source(instruction, 2)
+    place = b.mask(lane, 5)
+    for half, values in enumerate(vectors_of(frame, target)):
+        changed = b.insert(values, item, place)
+        if frame.registers.halves == 2:
+            upper = b.resize(b.shift("lshr", lane, 5), 1)
+            changed = b.select(upper, *((changed, values) if half else (values, changed)))
+        frame.registers.select_half(half)
+        frame.registers.write_vector(vector_number(target), changed, FULL_MASK)
+    frame.registers.select_half(0)
+
+
+SINGLE_LANES: Mapping[str, Emitter] = {
+    "v_readlane_b32": _read_lane,
+    "v_readfirstlane_b32": _read_first_lane,
+    "v_writelane_b32": _write_lane,
 }

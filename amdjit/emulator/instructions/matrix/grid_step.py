@@ -5,7 +5,7 @@ On gfx12 and gfx942 products are added in groups, then groups and accumulator; e
 arithmetic shift. On gfx11 magnitudes are cut to the grid and added in the sign of the accumulator;
 a product of the other sign takes part as its one's complement. All numbers are integers, of 32 bits
 but for the last sum of gfx942, so the rounding mode of the host does not matter. `quick_steps` and
-`cdna.grid_quick` have forms for ordinary operands.
+`cdna.grid_rules` have forms for ordinary operands.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from amdjit.emulator.host.builder import Value, vector
 from amdjit.emulator.host.function import NativeFunction
 from amdjit.isa.floats.elements import ELEMENTS
+from amdjit.isa.instruction import Instruction
 
 ROW = vector("float", 16)
 INTEGERS = vector("i32", 16)
@@ -211,3 +212,11 @@ def store_float_rows(function: NativeFunction, matrix: Matrix, total: Value) -> 
     for row in range(0, 16, 2):
         low, high = narrow(function, values[row]), narrow(function, values[row + 1])
         function.store(function.or_(low, function.shift("shl", high, 16)), places[row], 64)
+
+
+# Which processors' form of a matrix or dot product an instruction is.
+
+
+def is_of_gfx11(instruction: Instruction) -> bool:
+    """Return whether it has the operands and the arithmetic of gfx11."""
+    return not instruction.opcode.instruction_set.spread_factors

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from amdjit.emulator.host.builder import Value, constant, vector
 from amdjit.emulator.host.function import NativeFunction, i64
-from amdjit.emulator.instructions.matrix.dots_native import below_infinity
+from amdjit.emulator.instructions.matrix.dots import below_infinity
 from amdjit.emulator.instructions.matrix.layouts import (
     INTEGERS,
     ROW,

@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.instructions.matrix.families import is_of_gfx11
-from amdjit.emulator.instructions.matrix.layouts import Matrix
+from amdjit.emulator.instructions.matrix.layouts import Matrix, is_of_gfx11
 from amdjit.emulator.instructions.operation import Emitter
-from amdjit.emulator.instructions.whole_waves import in_each_half, require_all_lanes
+from amdjit.emulator.instructions.whole_waves import (
+    in_each_half,
+    matrix_register,
+    require_all_lanes,
+)
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import constant_bits
@@ -22,13 +25,6 @@ from amdjit.isa.register_numbers import HALF_LANES, is_vector, vector_number
 
 # Staging vectors: C from 0 on, then A, then B.
 _C_STAGE, _A_STAGE = 0, 8
-
-
-def _operand_register(instruction: Instruction, index: int) -> Register:
-    operand = instruction.operands[index]
-    if not is_vector(operand):
-        raise Untranslatable(instruction, "matrix operands must be vector registers")
-    return operand
 
 
 def _pointers(frame: Frame, register: Register, dwords: int) -> list[Value]:
@@ -62,7 +58,7 @@ def _factor(
     frame: Frame, instruction: Instruction, index: int, stage: int, dwords: int, mask: int
 ) -> list[Value]:
     """Return the address of A or B, or of a copy if there are sign bits to flip."""
-    register = _operand_register(instruction, index)
+    register = matrix_register(instruction, index)
     if not mask:
         return _pointers(frame, register, dwords)
 
@@ -101,7 +97,7 @@ def _addend_value(frame: Frame, instruction: Instruction, matrix: Matrix, part: 
         return constant(V32, bits if matrix.result in ("f32", "i32") else bits | bits << 16)
     if isinstance(operand, Register) and operand.file is RegisterFile.NULL:
         return constant(V32, 0)
-    return frame.registers.vector(vector_number(_operand_register(instruction, 3)) + part)
+    return frame.registers.vector(vector_number(matrix_register(instruction, 3)) + part)
 
 
 def _integer_elements(instruction: Instruction, kind: str) -> tuple[str, str]:
@@ -147,8 +143,8 @@ def _factors(
 ) -> tuple[list[Value], list[Value]]:
     dwords = matrix.held_dwords("a"), matrix.held_dwords("b")
     if matrix.is_integer:
-        return _pointers(frame, _operand_register(instruction, 1), dwords[0]), _pointers(
-            frame, _operand_register(instruction, 2), dwords[1]
+        return _pointers(frame, matrix_register(instruction, 1), dwords[0]), _pointers(
+            frame, matrix_register(instruction, 2), dwords[1]
         )
     bits = 16 if matrix.a in ("f16", "bf16") else 8
     modifiers = instruction.modifiers
@@ -172,7 +168,7 @@ def _call(frame: Frame, instruction: Instruction, matrix: Matrix, sources: list[
     if matrix.takes_halves:
         sources = [*sources, constant("i32", instruction.modifiers.op_sel >> 2 & 1)]
     require_all_lanes(frame, instruction)
-    target = _operand_register(instruction, 0)
+    target = matrix_register(instruction, 0)
     if matrix.takes_halves:
         places = _pointers(frame, target, matrix.result_dwords)
     else:
@@ -187,8 +183,8 @@ def _call(frame: Frame, instruction: Instruction, matrix: Matrix, sources: list[
 def _emit_sparse(frame: Frame, instruction: Instruction) -> None:
     matrix = matrix_of(frame, instruction)
     a, b = _factors(frame, instruction, matrix)
-    target = _pointers(frame, _operand_register(instruction, 0), matrix.result_dwords)
-    index = _pointers(frame, _operand_register(instruction, 3), 1)
+    target = _pointers(frame, matrix_register(instruction, 0), matrix.result_dwords)
+    index = _pointers(frame, matrix_register(instruction, 3), 1)
     sets = 32 // (4 * matrix.pairs)
     chosen = constant("i32", instruction.modifiers.op_sel & sets - 1)
     _call(frame, instruction, matrix, [*a, *b, *target, *index, chosen])

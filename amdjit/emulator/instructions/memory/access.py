@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from amdjit.emulator.host.builder import Value, constant
+from amdjit.emulator.host.builder import LANES, Value, constant, sequence
 from amdjit.emulator.instructions.memory.spaces import Access
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.wave.frame import AccessKind, Frame
 from amdjit.emulator.wave.registers import V32
 from amdjit.isa.instruction import Instruction, Register
-from amdjit.isa.register_numbers import vector_number
+from amdjit.isa.register_numbers import M0, vector_number
 
 # An address space and the address arguments that the native function of an `Access` takes.
 Address = tuple[str, list[Value]]
@@ -231,4 +231,111 @@ MEMORY_ACCESS: Mapping[str, Emitter] = {
     for prefix, addressing in _PREFIXES.items()
     for verb, make, widths in (("load", load, LOAD_WIDTHS), ("store", store, STORE_WIDTHS))
     for name, width in widths.items()
+}
+
+
+# LOAD_BLOCK and STORE_BLOCK: blocks of 32 registers, of which M0 selects some.
+
+
+def _block(addressing: Addressing, store: bool) -> Emitter:
+    """Transfer register i and dword i of memory for each bit i that is set in M0."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        b = frame.builder
+        register = vector_register(instruction, "vdata" if store else "vdst")
+        space, (*parts, base) = addressing(frame, instruction)
+        chosen = frame.registers.scalar(M0)
+        # Read everything first: a load may overwrite its own address.
+        for number in range(register.dwords):
+            bit = b.resize(b.resize(b.shift("lshr", chosen, number), 1), 32, True)
+            frame.access_mask = b.and_(frame.registers.exec_bits(), bit)
+            address = _moved(frame, (space, [*parts, base]), 4 * number)
+            one = type(register)(register.file, register.index + number, 1)
+            if store:
+                store_vectors(frame, instruction, address, 4, stored_values(frame, one, Width(4)))
+            else:
+                loaded = load_vectors(frame, instruction, address, 4)[0]
+                written = b.lane_mask(frame.access_mask)
+                frame.registers.write_vector(vector_number(one), loaded, written)
+            frame.access_mask = None
+
+    return emit
+
+
+def _moved(frame: Frame, address: Address, distance: int) -> Address:
+    """Add bytes to an address. The base is the first value of a scalar address, and the last one of
+    all others."""
+    space, values = address
+    place = 0 if space == "s" else len(values) - 1
+    moved = list(values)
+    moved[place] = frame.builder.add(values[place], constant(values[place].type, distance))
+    return space, moved
+
+
+REGISTER_BLOCKS: Mapping[str, Emitter] = {
+    "global_load_block": _block(global_address, store=False),
+    "global_store_block": _block(global_address, store=True),
+    "scratch_load_block": _block(private_address, store=False),
+    "scratch_store_block": _block(private_address, store=True),
+}
+
+
+# Loads of global and private memory that put their data into LDS, without registers in between.
+#
+# Each lane has a place of its own there: M0 + the instruction's offset + the lane's number times
+# the bytes of its data, of which less than a dword is extended to one (CDNA 3 ISA, "Memory Buffer
+# Load to LDS"; LLVM: IntrinsicsAMDGPU.td, `int_amdgcn_global_load_lds`).
+
+
+def store_in_lds(frame: Frame, instruction: Instruction, width: Width, values: list[Value]) -> None:
+    """Store what each lane has loaded at its place in LDS."""
+    b = frame.builder
+    if width.signed:
+        values = [b.resize(b.resize(values[0], 8 * width.size), 32, True)]
+    size = max(width.size, 4)
+    first = size * LANES * frame.registers.wave_half
+    places = sequence("i32", range(first, first + size * LANES, size))
+    offset = constant("i32", instruction.immediates["offset"])
+    # Only gfx950 has more LDS than 16 bits can address; its addresses are checked as they are.
+    base = b.add(frame.registers.scalar(M0), offset)
+    store_vectors(frame, instruction, ("l", [places, base]), size, values)
+
+
+def _to_lds(addressing: Addressing, width: Width) -> Emitter:
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        address = addressing(frame, instruction)
+        values = load_vectors(frame, instruction, address, width.size)
+        store_in_lds(frame, instruction, width, values)
+
+    return emit
+
+
+def either(to_registers: Emitter, to_lds: Emitter) -> Emitter:
+    """Return the emitter of a load whose LDS bit says where the data go."""
+
+    def emit(frame: Frame, instruction: Instruction) -> None:
+        chosen = to_lds if instruction.immediates.get("lds") else to_registers
+        chosen(frame, instruction)
+
+    return emit
+
+
+_SPACES: Mapping[str, Addressing] = {"global": global_address, "scratch": private_address}
+DIRECT_WIDTHS = ("u8", "i8", "u16", "i16", "b32")
+
+DIRECT_LOADS: Mapping[str, Emitter] = {
+    f"{space}_load_lds_{name}": _to_lds(addressing, LOAD_WIDTHS[name])
+    for space, addressing in _SPACES.items()
+    for name in DIRECT_WIDTHS
+} | {
+    f"global_load_lds_{name}": _to_lds(global_address, LOAD_WIDTHS[name])
+    for name in ("b96", "b128")
+}
+# Loads of gfx908 and gfx90a, which have a bit for it.
+LOADS_WITH_LDS_BIT: Mapping[str, Emitter] = {
+    f"{space}_load_{name}": either(
+        load(addressing, LOAD_WIDTHS[name]), _to_lds(addressing, LOAD_WIDTHS[name])
+    )
+    for space, addressing in _SPACES.items()
+    for name in DIRECT_WIDTHS
 }

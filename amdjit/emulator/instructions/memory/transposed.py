@@ -1,28 +1,16 @@
-"""Transposing loads of global memory.
-
-The ISA document does not say which elements `global_load_tr` moves where (11.6.2). The maps of
-wave32 used here were measured on gfx1201 and published: that of 8-bit elements by two projects
-independently, that of 16-bit ones by one; AMD's page "RDNA4 WMMA transpose load builtins" agrees.
-They make fragments of WMMA (RDNA 4 ISA, 7.12) from matrices in the other order.
-
-EXEC must be all ones; with 0 nothing happens, and for other values the ISA document defines no
-result (11.6.2).
-
-In wave64 only the addresses of lanes 0 to 31 count, and half as many registers are written (RDNA 4
-ISA, 11.6.2). The upper half of the registers of wave32 goes to lanes 32 to 63, as in AMD's emulator
-rocjitsu (ds_transpose.h), and as the operands of WMMA lie in 64 lanes. rocjitsu's map of bytes
-differs from the measured one in both wave sizes.
-"""
+"""Transposing loads of global memory and of LDS."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import LANES, Value, constant, sequence
 from amdjit.emulator.instructions.memory.access import (
     global_address,
     load_vectors,
 )
+from amdjit.emulator.instructions.memory.lds import lds_address
 from amdjit.emulator.instructions.operation import Emitter, vector_register
 from amdjit.emulator.instructions.whole_waves import require_all_lanes
 from amdjit.emulator.wave.frame import Frame
@@ -100,4 +88,97 @@ def _element(
 TRANSPOSED_ACCESS: Mapping[str, Emitter] = {
     "global_load_tr_b128": _transposed(16, 16, source_of_half),
     "global_load_tr_b64": _transposed(8, 8, source_of_byte),
+}
+
+
+# Transposing loads of LDS: DS_READ_B64_TR_B16, _B8 and _B4, and DS_READ_B96_TR_B6.
+#
+# The CDNA 4 ISA document says only that they transpose a matrix. The map is that of rocRoller's
+# test, which runs on the GPU (`TransposeLoadsTest` in rocRoller): the elements that the 16 lanes of
+# a row read, one lane after the other, are a matrix with 16 columns, and each lane gets a column.
+#
+# AMD's emulator rocjitsu agrees for 16 bits and has other maps for fewer (`ds_transpose.h`).
+
+
+_ROW = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Transposed:
+    """A load of `size` bytes for each lane, in elements of some bits."""
+
+    size: int
+    bits: int
+
+    @property
+    def elements(self) -> int:
+        """How many elements a lane has."""
+        return 8 * self.size // self.bits
+
+    def source(self, lane: int, element: int) -> tuple[int, int]:
+        """Return the (lane, element) that comes to a lane of 32."""
+        row, column = divmod(lane, _ROW)
+        other, place = divmod(_ROW * element + column, self.elements)
+        return _ROW * row + other, place
+
+    def __call__(self, frame: Frame, instruction: Instruction) -> None:
+        """Emit the instruction, for both halves of the wave."""
+        require_all_lanes(frame, instruction)
+        target = vector_number(vector_register(instruction, "vdst"))
+        offset = instruction.immediates["offset"]
+        for half in range(frame.registers.halves):
+            frame.registers.select_half(half)
+            address = lds_address(frame, instruction, offset)
+            read = load_vectors(frame, instruction, address, self.size)
+            for index, value in enumerate(self._columns(frame, read)):
+                frame.registers.write_vector(target + index, value, frame.mask())
+        frame.registers.select_half(0)
+
+    def _columns(self, frame: Frame, read: list[Value]) -> list[Value]:
+        b = frame.builder
+        dwords = [constant(V32, 0)] * (self.size // 4)
+        for element in range(self.elements):
+            number, start = divmod(element * self.bits, 32)
+            moved = self._element(frame, read, element)
+            dwords[number] = b.or_(dwords[number], b.shift("shl", moved, start))
+            if start + self.bits > 32:
+                dwords[number + 1] = b.shift("lshr", moved, 32 - start)
+        return dwords
+
+    def _element(self, frame: Frame, read: list[Value], element: int) -> Value:
+        """Return an element of all lanes. Lanes whose sources stand at the same place share a
+        shift."""
+        b = frame.builder
+        sources = [self.source(lane, element) for lane in range(LANES)]
+        lanes = [lane for lane, _ in sources]
+        starts = [place * self.bits for _, place in sources]
+        low = self._chosen(frame, read, lanes, [start // 32 for start in starts])
+        shifted = b.binary("lshr", low, sequence("i32", [start % 32 for start in starts]))
+        if 32 % self.bits:
+            last = len(read) - 1
+            nexts = [min(start // 32 + 1, last) for start in starts]
+            high = self._chosen(frame, read, lanes, nexts)
+            # In two steps, because 32 is no shift.
+            up = b.binary("shl", high, sequence("i32", [31 - start % 32 for start in starts]))
+            up = b.shift("shl", up, 1)
+            shifted = b.or_(shifted, up)
+        return b.mask(shifted, self.bits)
+
+    def _chosen(
+        self, frame: Frame, read: list[Value], lanes: list[int], numbers: list[int]
+    ) -> Value:
+        """Return for each lane a dword, by its number, of another lane."""
+        b = frame.builder
+        chosen = b.shuffle(read[0], read[0], lanes)
+        for number, vector in enumerate(read[1:], 1):
+            here = sequence("i1", [each == number for each in numbers])
+            chosen = b.select(here, b.shuffle(vector, vector, lanes), chosen)
+        return chosen
+
+
+LDS_TRANSPOSED: Mapping[str, Emitter] = {
+    "ds_load_b64_tr_b16": Transposed(8, 16),
+    "ds_load_b64_tr_b8": Transposed(8, 8),
+    "ds_load_b96_tr_b6": Transposed(12, 6),
+    "ds_load_b64_tr_b4": Transposed(8, 4),
 }

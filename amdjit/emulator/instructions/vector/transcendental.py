@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from amdjit.emulator.host.builder import Builder, Value, bits_of, element_of, like, vector
-from amdjit.emulator.instructions.lanes.single_lanes import first_lane, is_vector_register
+from amdjit.emulator.instructions.lanes.permute import first_lane, is_vector_register
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.instructions.vector.approximate import HALF_EXPONENTIAL, approximate_symbol
 from amdjit.emulator.wave.frame import Frame

@@ -15,7 +15,8 @@ from amdjit.isa.instruction import Register, RegisterFile
 from amdjit.isa.instruction_set import InstructionSet
 from amdjit.isa.rows import OperandRow, Row
 from amdjit.isa.traits import Access, Exchange, Immediate, MemoryKind
-from amdjit.probe.corpus.instructions.cells import (
+from amdjit.probe.corpus.instructions.forms import Extent
+from amdjit.probe.corpus.instructions.trials import (
     AREA_DWORDS,
     CONTENT,
     FLAT,
@@ -25,9 +26,10 @@ from amdjit.probe.corpus.instructions.cells import (
     SCRATCH,
     Cells,
     Memory,
+    Result,
+    Source,
+    Trial,
 )
-from amdjit.probe.corpus.instructions.forms import Extent
-from amdjit.probe.corpus.instructions.trials import Result, Source, Trial
 from amdjit.probe.machine_code import EXEC, M0, OUTPUT, EncodingError, Program, s, v
 
 __all__ = ["memory_trials"]
@@ -103,7 +105,7 @@ def _forms(row: Row, access: Access) -> Iterator[_Form]:
                             resource=resource)  # fmt: skip
         return
     # An address by lane number has no other base.
-    has_both = _has(row, "saddr") and _has_address(row)
+    has_both = row.has_operand("saddr") and _has_address(row)
     for base in (True, False) if has_both else (True,):
         name = "" if base else "off"
         for returns in (False, True) if returned else (False,):
@@ -111,10 +113,6 @@ def _forms(row: Row, access: Access) -> Iterator[_Form]:
                         returns=returns)  # fmt: skip
     if not access.is_transposed and access.size:
         yield _Form("some lanes", is_partial=True)
-
-
-def _has(row: Row, role: str) -> bool:
-    return any(operand.spec.role == role for operand in row.operands)
 
 
 def _cells(row: Row, access: Access) -> Cells:
@@ -171,7 +169,7 @@ def _made(row: Row, form: _Form, plan: _Plan, code: bytes) -> Trial:
 
 
 def _has_address(row: Row) -> bool:
-    return _has(row, "vaddr") or _has(row, "addr")
+    return row.has_operand("vaddr") or row.has_operand("addr")
 
 
 def _given(row: Row, access: Access, form: _Form) -> dict[str, Any]:
@@ -215,7 +213,7 @@ def _address(row: Row, form: _Form) -> Value:
     if row.format.name == "VSCRATCH":
         is_free = row.format.find("sve") is not None
         return SCRATCH if not form.has_base or is_free else None
-    return GLOBAL if _has(row, "saddr") and form.has_base else FLAT
+    return GLOBAL if row.has_operand("saddr") and form.has_base else FLAT
 
 
 def _plan_data(plan: _Plan, access: Access, operand: OperandRow) -> None:

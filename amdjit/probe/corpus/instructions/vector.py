@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from amdjit.isa.encoding.choosing import assemble_row
-from amdjit.isa.encoding.dual import Half, assemble_dual
+from amdjit.isa.encoding.encode import Half, assemble_dual
 from amdjit.isa.encoding.operands import Value
 from amdjit.isa.instruction import Literal, Register
 from amdjit.isa.instruction_set import InstructionSet

@@ -14,7 +14,17 @@ from amdjit.isa.matrix_rounding import FORMATS
 from amdjit.probe.corpus.matrix.results import Bits, encoded
 from amdjit.probe.corpus.matrix.rows import Row
 
-__all__ = ["EXPERIMENTS", "Drawn", "Shapes", "drawn", "maker_of"]
+__all__ = [
+    "EXPERIMENTS",
+    "Drawn",
+    "Maker",
+    "Shapes",
+    "drawn",
+    "made",
+    "maker_of",
+    "showing_a",
+    "showing_b",
+]
 
 Random = np.random.Generator
 
@@ -68,6 +78,10 @@ class Shapes:
         high = min(min(FORMATS[each].highest for each in self.kinds[:2]),
                    (FORMATS[self.kinds[2]].highest - 6) // 2)  # fmt: skip
         return low, high
+
+
+Maker = tuple[Callable[[Random, Shapes], Drawn], int]
+"""What draws the operands of an experiment, and its number of waves."""
 
 
 def floats(random: Random, kind: str, shape: tuple[int, ...], low: int, high: int) -> Bits:
@@ -280,7 +294,16 @@ def zeros(random: Random, s: Shapes) -> Drawn:
 def map_of_a(random: Random, s: Shapes) -> Drawn:
     """An A whose numbers all differ, if its type has enough of them, and a B of ones, so that D
     shows A."""
-    a = floats(random, s.kinds[0], s.a, -5, 2)
+    return showing_a(s, floats(random, s.kinds[0], s.a, -5, 2))
+
+
+def map_of_b(random: Random, s: Shapes) -> Drawn:
+    """The same for B."""
+    return showing_b(s, floats(random, s.kinds[1], s.b, -5, 2))
+
+
+def showing_a(s: Shapes, a: Bits) -> Drawn:
+    """Return operands whose products are elements of A: each column of B has one that is 1."""
     b = np.zeros(s.b)
     for wave in range(s.waves):
         for column in range(s.n):
@@ -288,9 +311,8 @@ def map_of_a(random: Random, s: Shapes) -> Drawn:
     return Drawn(a, encoded(b, s.kinds[1]), np.zeros(s.c, np.uint64))
 
 
-def map_of_b(random: Random, s: Shapes) -> Drawn:
-    """The same for B."""
-    b = floats(random, s.kinds[1], s.b, -5, 2)
+def showing_b(s: Shapes, b: Bits) -> Drawn:
+    """Return operands whose products are elements of B."""
     a = np.zeros(s.a)
     for wave in range(s.waves):
         for row in range(s.m):
@@ -298,7 +320,7 @@ def map_of_b(random: Random, s: Shapes) -> Drawn:
     return Drawn(encoded(a, s.kinds[0]), b, np.zeros(s.c, np.uint64))
 
 
-_EXPERIMENTS: Mapping[str, tuple[Callable[[Random, Shapes], Drawn], int]] = MappingProxyType(
+_EXPERIMENTS: Mapping[str, Maker] = MappingProxyType(
     {
         "map of A": (map_of_a, 2), "map of B": (map_of_b, 2), "normal": (normal, 2),
         "wide": (wide, 3), "near": (near, 2), "C above": (c_above, 4), "C below": (c_below, 3),
@@ -315,18 +337,22 @@ EXPERIMENTS = tuple(_EXPERIMENTS)
 """The names of the experiments, in the order in which they run."""
 
 
-def maker_of(experiment: str) -> tuple[Callable[[Random, Shapes], Drawn], int]:
+def maker_of(experiment: str) -> Maker:
     """Return the function that draws an experiment's operands, and its number of waves."""
     return _EXPERIMENTS[experiment]
 
 
 def drawn(row: Row, experiment: str) -> Drawn:
     """Return an experiment's operands, which are always the same."""
-    make, waves = _EXPERIMENTS[experiment]
+    seed = f"{row.instruction.name} {row.kinds} {experiment}"
+    return made(row, experiment, _EXPERIMENTS[experiment], seed)
+
+
+def made(row: Row, experiment: str, maker: Maker, seed: str) -> Drawn:
+    """Return an experiment's operands, which depend on the text of the seed alone."""
+    make, waves = maker
     m, n, k = row.shape
     if experiment.startswith("map"):
         waves = max(waves, -(-k // (n if experiment.endswith("A") else m)))
-    seed = zlib.crc32(f"{row.instruction.name} {row.kinds} {experiment}".encode())
-    return make(
-        np.random.default_rng(seed), Shapes(row.kinds, waves, blocks=row.blocks, m=m, n=n, k=k)
-    )
+    random = np.random.default_rng(zlib.crc32(seed.encode()))
+    return make(random, Shapes(row.kinds, waves, blocks=row.blocks, m=m, n=n, k=k))

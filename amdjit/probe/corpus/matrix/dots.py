@@ -17,8 +17,7 @@ from amdjit.intrinsics import matrix
 from amdjit.isa.matrix_rounding import FORMATS, RoundedRule, Rule, rdna_rule
 from amdjit.probe.case import Batch, Case, Group, Results
 from amdjit.probe.corpus.matrix import data
-from amdjit.probe.corpus.matrix.results import Bits, hexadecimal, typed
-from amdjit.probe.corpus.matrix.sums import Sums
+from amdjit.probe.corpus.matrix.results import Bits, Sums, hexadecimal, typed
 from amdjit.probe.machine_code import Program, v
 from amdjit.target import Target, find_target
 

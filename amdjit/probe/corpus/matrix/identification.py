@@ -16,9 +16,8 @@ from amdjit.isa.matrix_rounding import GridRule, RoundedRule, Rule
 from amdjit.probe.case import bits_of
 from amdjit.probe.corpus.matrix.dots import dots_of, sums_of_dot
 from amdjit.probe.corpus.matrix.operands import experiments_of, operands_of, sums_of
-from amdjit.probe.corpus.matrix.results import Bits, is_nan, without_payloads
+from amdjit.probe.corpus.matrix.results import Bits, Sums, is_nan, joined, without_payloads
 from amdjit.probe.corpus.matrix.rows import Row, row_of, rows_of
-from amdjit.probe.corpus.matrix.sums import Sums, joined
 
 __all__ = [
     "AS_EMULATED",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
 import numpy as np
 
-from amdjit.probe.corpus.matrix.data import Drawn, Random, Shapes
+from amdjit.probe.corpus.matrix.data import Drawn, Maker, Random, Shapes, made, showing_a, showing_b
 from amdjit.probe.corpus.matrix.results import Bits, encoded
 from amdjit.probe.corpus.matrix.rows import Row
 
@@ -24,20 +23,12 @@ def _raw(random: Random, kind: str, shape: tuple[int, ...]) -> Bits:
 
 def map_of_a(random: Random, s: Shapes) -> Drawn:
     """Any A and a B of ones, so that D shows A."""
-    b = np.zeros(s.b)
-    for wave in range(s.waves):
-        for column in range(s.n):
-            b[wave, :, (column + s.n * wave) % s.k, column] = 1
-    return Drawn(_raw(random, s.kinds[0], s.a), encoded(b, s.kinds[1]), np.zeros(s.c, np.uint64))
+    return showing_a(s, _raw(random, s.kinds[0], s.a))
 
 
 def map_of_b(random: Random, s: Shapes) -> Drawn:
     """The same for B."""
-    a = np.zeros(s.a)
-    for wave in range(s.waves):
-        for row in range(s.m):
-            a[wave, :, row, (row + s.m * wave) % s.k] = 1
-    return Drawn(encoded(a, s.kinds[0]), _raw(random, s.kinds[1], s.b), np.zeros(s.c, np.uint64))
+    return showing_b(s, _raw(random, s.kinds[1], s.b))
 
 
 def any_bits(random: Random, s: Shapes) -> Drawn:
@@ -67,7 +58,7 @@ def largest(random: Random, s: Shapes) -> Drawn:
     return Drawn(found[0], found[1], encoded(c, "i32"))
 
 
-EXPERIMENTS: Mapping[str, tuple[Callable[[Random, Shapes], Drawn], int]] = MappingProxyType(
+EXPERIMENTS: Mapping[str, Maker] = MappingProxyType(
     {
         "map of A": (map_of_a, 2), "map of B": (map_of_b, 2), "any bits": (any_bits, 2),
         "near limits": (near_limits, 4), "largest": (largest, 2),
@@ -77,11 +68,5 @@ EXPERIMENTS: Mapping[str, tuple[Callable[[Random, Shapes], Drawn], int]] = Mappi
 
 def drawn(row: Row, experiment: str) -> Drawn:
     """Return an experiment's operands, which are always the same."""
-    make, waves = EXPERIMENTS[experiment]
-    m, n, k = row.shape
-    if experiment.startswith("map"):
-        waves = max(waves, -(-k // (n if experiment.endswith("A") else m)))
-    seed = zlib.crc32(f"{row.instruction.name} {experiment}".encode())
-    return make(
-        np.random.default_rng(seed), Shapes(row.kinds, waves, blocks=row.blocks, m=m, n=n, k=k)
-    )
+    seed = f"{row.instruction.name} {experiment}"
+    return made(row, experiment, EXPERIMENTS[experiment], seed)

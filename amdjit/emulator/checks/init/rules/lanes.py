@@ -9,8 +9,7 @@ from functools import partial
 from amdjit.emulator.checks.init.operands import Shadow, sources
 from amdjit.emulator.checks.init.registers import ONES, ZERO, Halves
 from amdjit.emulator.host.builder import Value, constant
-from amdjit.emulator.instructions.memory.lds_transposed import Transposed
-from amdjit.emulator.instructions.memory.transposed import source_of_half
+from amdjit.emulator.instructions.memory.transposed import Transposed, source_of_half
 from amdjit.emulator.instructions.tables import emitter_of
 from amdjit.emulator.instructions.whole_waves import in_each_half
 from amdjit.isa.instruction import Instruction, Register, RegisterFile

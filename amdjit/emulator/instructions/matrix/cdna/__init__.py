@@ -2,7 +2,6 @@
 each generation.
 
 Start at `products.py`; `emit.py` has the emitters, `native.py` the functions that they call, and
-the rules by which sums are rounded stand in `plain_rules.py`, `exact_rule.py`, `grid_rules.py` and
-`grid_quick.py`. It shares with the products of RDNA `loops.py`, the steps of `grid_step.py` and the
-helpers of `quick_steps.py`.
+the rules by which sums are rounded stand in `rules.py` and `grid_rules.py`. It shares with the
+products of RDNA `loops.py`, the steps of `grid_step.py` and the helpers of `quick_steps.py`.
 """

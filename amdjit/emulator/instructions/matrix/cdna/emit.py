@@ -20,14 +20,14 @@ from amdjit.emulator.instructions.matrix.cdna.products import (
     products,
 )
 from amdjit.emulator.instructions.operation import Emitter
-from amdjit.emulator.instructions.whole_waves import in_each_half
+from amdjit.emulator.instructions.whole_waves import in_each_half, matrix_register
 from amdjit.emulator.layout import VGPR_BYTES
 from amdjit.emulator.wave.errors import Untranslatable
 from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.operands import constant_bits
 from amdjit.emulator.wave.registers import V32
 from amdjit.isa.instruction import InlineConstant, Instruction, Register
-from amdjit.isa.register_numbers import is_vector, vector_number
+from amdjit.isa.register_numbers import vector_number
 
 _BYTE_FLOATS = ("fp8", "bf8")
 # Types that operands choose (`scaled.py`); where elements lie does not depend on them but for k.
@@ -55,13 +55,6 @@ def product_of(instruction: Instruction) -> Mfma:
 def negates(product: Mfma) -> bool:
     """Return whether the bits of blgp negate A, B and C: of f64, where gfx90a has no blgp."""
     return product.is_double and product.generation != "cdna2"
-
-
-def matrix_register(instruction: Instruction, index: int) -> Register:
-    operand = instruction.operands[index]
-    if not is_vector(operand):
-        raise Untranslatable(instruction, "matrix operands must be vector registers")
-    return operand
 
 
 def _emit(frame: Frame, instruction: Instruction) -> None:

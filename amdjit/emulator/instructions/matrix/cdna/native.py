@@ -13,9 +13,7 @@ from functools import partial, reduce
 
 from amdjit.emulator.host.builder import Value, constant, lanes_of, vector
 from amdjit.emulator.host.function import NativeFunction, i64
-from amdjit.emulator.instructions.matrix.cdna.exact_rule import Exact
-from amdjit.emulator.instructions.matrix.cdna.grid_quick import QuickGrid, RunningBounds
-from amdjit.emulator.instructions.matrix.cdna.grid_rules import Grid
+from amdjit.emulator.instructions.matrix.cdna.grid_rules import Grid, QuickGrid, RunningBounds
 from amdjit.emulator.instructions.matrix.cdna.panels import (
     INTEGERS,
     Panel,
@@ -24,9 +22,15 @@ from amdjit.emulator.instructions.matrix.cdna.panels import (
     each_register,
     each_row,
 )
-from amdjit.emulator.instructions.matrix.cdna.plain_rules import Chain, Integers, Pairs
 from amdjit.emulator.instructions.matrix.cdna.products import ROW_LANES, Mfma, products
-from amdjit.emulator.instructions.matrix.cdna.rules import Rule, numbers
+from amdjit.emulator.instructions.matrix.cdna.rules import (
+    Chain,
+    Exact,
+    Integers,
+    Pairs,
+    Rule,
+    numbers,
+)
 from amdjit.emulator.instructions.matrix.dot_factors import FactorPair
 from amdjit.emulator.instructions.matrix.loops import Loop
 from amdjit.emulator.instructions.matrix.quick_steps import Bounds

@@ -1,0 +1,546 @@
+"""Triton's kernels on the emulator: `amdjit.triton.use()` makes amdjit the driver of Triton.
+
+    import amdjit.triton
+    amdjit.triton.use("emulator:gfx942")
+
+From then on `@triton.jit` kernels are compiled by Triton for that processor, and the emulator runs
+them. They take NumPy arrays, tensors of PyTorch on the CPU, and amdjit's DeviceArrays.
+`amdjit.sanitize` and `amdjit.profile` apply to them, with the lines of their source.
+`triton.testing.do_bench` and `@triton.autotune` get the cycle model's estimate in place of a
+measurement.
+
+Needs Triton 3.9 (docs/from_triton.md).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.util
+import itertools
+import math
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from amdjit.abi.launch_shape import LaunchShape
+from amdjit.arrays.device_array import DeviceArray
+from amdjit.checking.array_places import ArrayArgument
+from amdjit.checking.sanitizing import ACTIVE
+from amdjit.checking.settings import launch_checked
+from amdjit.devices import find_device
+from amdjit.diagnostics.errors import LaunchError
+from amdjit.emulator.device import EmulatorDevice
+from amdjit.emulator.launch.loader import EmulatedFunction, EmulatedModule
+from amdjit.inspection.inspection import Inspection
+from amdjit.inspection.reading import inspect_object
+from amdjit.late import late, load_module
+from amdjit.tuning.bench import bench
+
+# Triton is loaded by `use`: this module can be imported without it.
+_drivers, _jit = late("triton.runtime.driver"), late("triton.runtime.jit")
+_backend, _compiler = late("triton.backends.driver"), late("triton.backends.compiler")
+_allocation = late("triton.runtime._allocation")
+
+__all__ = ["inspect", "use"]
+
+# How Triton names the types of arguments, and how `struct` does.
+_FORMATS = {
+    **dict.fromkeys(("i1", "u1", "u8"), "B"),
+    **{"i8": "b", "i16": "h", "i32": "i", "i64": "q", "u16": "H", "u32": "I", "u64": "Q"},
+    **{"fp16": "e", "fp32": "f", "f32": "f", "fp64": "d"},
+}
+# Where an address of the host or of the device is for a kernel.
+_Place = Callable[[int], int]
+# Triton keeps what it has compiled by the number of the device.
+_NUMBERS = itertools.count(1)
+
+
+class use:  # noqa: N801
+    """Make amdjit the driver of this process's Triton, on an emulator.
+
+    device: the name of an emulator, such as "emulator:gfx942", or one of `amdjit.devices()`. In a
+    `with` statement the driver before it is Triton's again at the end. LaunchError for a device
+    that is a GPU: Triton's own driver is for those.
+    """
+
+    def __init__(self, device: str | EmulatorDevice = "emulator:gfx1201") -> None:
+        if importlib.util.find_spec("triton") is None:
+            raise LaunchError('amdjit.triton needs Triton: pip install "amdjit[triton]"')
+        found = find_device(device)
+        if not isinstance(found, EmulatorDevice):
+            raise LaunchError(
+                f"amdjit.triton runs kernels on emulators, and {found.name} is a GPU: Triton's own "
+                "driver is for it"
+            )
+        self._before = _drivers.driver._active
+        self._testing = _testing()
+        self._run, self._bench = _jit.JITFunction.run, self._testing.do_bench
+        _drivers.driver.set_active(_driver_of(found))
+        _jit.JITFunction.run = _with_arrays(_plain(self._run))
+        self._testing.do_bench = _estimate
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _drivers.driver._active = self._before
+        _jit.JITFunction.run, self._testing.do_bench = self._run, self._bench
+
+
+def inspect(kernel: Any, /, *arguments: Any, grid: Any, **options: Any) -> Inspection:
+    """Return the facts of the code that Triton compiles for a launch, without launching it.
+
+    kernel: a `@triton.jit` function. arguments, options: as for `kernel[grid](...)`. Call `use`
+    before, which chooses the processor.
+    """
+    compiled = kernel.warmup(*map(_as_pointer, arguments), grid=grid, **_pointers(options))
+    return inspect_object(compiled.asm["hsaco"])
+
+
+def _testing() -> Any:
+    return load_module("triton.testing")
+
+
+# Arguments
+
+
+class _Pointer:
+    """An array that is no tensor of PyTorch, as Triton wants its arguments."""
+
+    def __init__(self, array: NDArray[Any] | DeviceArray) -> None:
+        self.array = array
+        self.dtype = array.dtype
+
+    def data_ptr(self) -> int:
+        """Return the address."""
+        array = self.array
+        return array.address if isinstance(array, DeviceArray) else array.ctypes.data
+
+
+def _as_pointer(value: Any) -> Any:
+    return _Pointer(value) if isinstance(value, (np.ndarray, DeviceArray)) else value
+
+
+def _pointers(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: _as_pointer(value) for name, value in options.items()}
+
+
+def _plain(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Return Triton's own function, whoever has wrapped it here."""
+    return getattr(run, "amdjit_wrapped", run)
+
+
+def _with_arrays(run: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(run)
+    def launched(self: Any, *arguments: Any, **options: Any) -> Any:
+        return run(self, *map(_as_pointer, arguments), **_pointers(options))
+
+    launched.amdjit_wrapped = run  # type: ignore[attr-defined]
+    return launched
+
+
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """What a pointer of a launch points to."""
+
+    start: int
+    """The first byte that belongs to it."""
+    nbytes: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    """In bytes."""
+    itemsize: int
+    dtype: str
+    is_on_device: bool
+    """Whether it is the emulator's own memory, not the host's."""
+
+    def argument(self, name: str, address: int) -> ArrayArgument:
+        """Return it as checks know an array; the address is that of its first element."""
+        return ArrayArgument(name, address, self.shape, self.strides, self.itemsize, self.dtype)
+
+
+def _memory_of(value: Any) -> _Memory:
+    """Return what a pointer points to. LaunchError if that is not memory of the host or of an
+    emulator."""
+    if isinstance(value, _jit.TensorWrapper):
+        return _memory_of(value.base)
+    if isinstance(value, _Pointer):
+        return _memory_of_array(value.array)
+    if not hasattr(value, "untyped_storage"):
+        raise LaunchError(
+            f"a pointer must be a NumPy array, a tensor of PyTorch or a DeviceArray, not {value!r}"
+        )
+    if value.device.type != "cpu":
+        raise LaunchError(f"a tensor is on {value.device}: the emulator takes those on the CPU")
+    storage, size = value.untyped_storage(), value.element_size()
+    strides = tuple(step * size for step in value.stride())
+    dtype = str(value.dtype).removeprefix("torch.")
+    start, nbytes = storage.data_ptr(), storage.nbytes()
+    return _Memory(start, nbytes, tuple(value.shape), strides, size, dtype, is_on_device=False)
+
+
+def _memory_of_array(array: NDArray[Any] | DeviceArray) -> _Memory:
+    shape, strides, size = array.shape, array.strides, array.dtype.itemsize
+    if isinstance(array, DeviceArray):
+        facts = array.address, array.size * size
+        return _Memory(*facts, shape, strides, size, str(array.dtype), is_on_device=True)
+    whole = array
+    while isinstance(whole.base, np.ndarray):
+        whole = whole.base
+    lowest, highest = np.lib.array_utils.byte_bounds(whole)
+    facts = lowest, highest - lowest
+    return _Memory(*facts, shape, strides, size, str(array.dtype), is_on_device=False)
+
+
+def _spans(memories: Sequence[_Memory]) -> list[tuple[int, int]]:
+    """Return start and end of the host's memory; what overlaps is one piece."""
+    spans: list[tuple[int, int]] = []
+    for memory in sorted(memories, key=lambda each: each.start):
+        end = memory.start + memory.nbytes
+        if memory.is_on_device or not memory.nbytes:
+            continue
+        if spans and memory.start < spans[-1][1]:
+            spans[-1] = spans[-1][0], max(spans[-1][1], end)
+        else:
+            spans.append((memory.start, end))
+    return spans
+
+
+@contextmanager
+def _in_place(device: EmulatorDevice, spans: Sequence[tuple[int, int]]) -> Iterator[_Place]:
+    """Let kernels access memory of the host meanwhile. Yields where an address is for them."""
+    with ExitStack() as adopted:
+        for start, end in spans:
+            device.adopt(start, end - start)
+            adopted.callback(device.free, start)
+        yield lambda address: address
+
+
+@contextmanager
+def _in_copies(device: EmulatorDevice, spans: Sequence[tuple[int, int]]) -> Iterator[_Place]:
+    """Copy memory of the host to the device, and back at the end: there nothing lies behind an
+    array, so that the checks see every access beyond it."""
+    moved = []
+    with ExitStack() as allocated:
+        for start, end in spans:
+            # Triton's code may rely on an address that is a multiple of 16.
+            extra = start % 16
+            first = device.allocate(end - start + extra)
+            allocated.callback(device.free, first)
+            host = memoryview((ctypes.c_ubyte * (end - start)).from_address(start)).cast("B")
+            device.copy_to_device(first + extra, host)
+            moved.append((start, end, first + extra, host))
+
+        def place(address: int) -> int:
+            for start, end, there, _ in moved:
+                if start <= address < end:
+                    return there + address - start
+            return address
+
+        yield place
+        for _, _, there, host in moved:
+            device.copy_to_host(host, there)
+
+
+# What Triton asks of a driver
+
+
+@functools.cache
+def _driver_of(device: EmulatorDevice) -> _Driver:
+    return _Driver(device, next(_NUMBERS))
+
+
+class _Driver:
+    """Triton's driver of one emulator."""
+
+    def __init__(self, device: EmulatorDevice, number: int) -> None:
+        self.device = device
+        self.utils = _Utilities(device)
+        self.launcher_cls = _Launcher
+        self._number = number
+
+    @staticmethod
+    def is_active() -> bool:
+        """False: only `use` chooses it."""
+        return False
+
+    def get_current_device(self) -> int:
+        """Return its number, by which Triton keeps what it has compiled."""
+        return self._number
+
+    def set_current_device(self, number: int) -> None:
+        """Refuse to change the device: `use` does."""
+        if number != self._number:
+            raise LaunchError("amdjit.triton.use chooses the device")
+
+    def get_current_stream(self, number: int) -> int:
+        """Return the only stream."""
+        return 0
+
+    def get_current_target(self) -> Any:
+        """Return what to compile for."""
+        target = self.device.target
+        return _compiler.GPUTarget("hip", target.name, target.wave_size)
+
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        """Refuse: no launcher in C++ is made here."""
+        raise NotImplementedError
+
+    def get_active_torch_device(self) -> Any:
+        """Return where PyTorch's tensors are."""
+        return importlib.import_module("torch").device("cpu")
+
+    def get_device_interface(self) -> _DeviceInterface:
+        """Return what stands for `torch.cuda`."""
+        return _DeviceInterface(self)
+
+    def get_benchmarker(self) -> Callable[..., Any]:
+        """Return what the autotuner measures by."""
+        return _estimate
+
+    def get_empty_cache_for_benchmark(self) -> None:
+        """None: the estimate is for warm caches."""
+
+    def clear_cache(self, cache: None) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True)
+class _DeviceInterface:
+    """The functions of `torch.cuda` that Triton's helpers call."""
+
+    driver: _Driver
+
+    def current_device(self) -> int:
+        """Return the number of the device."""
+        return self.driver.get_current_device()
+
+    def synchronize(self, device: Any = None) -> None:
+        """Do nothing: a launch returns when it is done."""
+
+    def get_device_capability(self, device: Any = None) -> tuple[int, int]:
+        """Return the major and minor version of the processor."""
+        number = self.driver.device.target.name.removeprefix("gfx")
+        return int(number[:-2]), int(number[-2], 16)
+
+
+class _Utilities:
+    """Loads code objects, and knows the device's limits."""
+
+    def __init__(self, device: EmulatorDevice) -> None:
+        self._device = device
+
+    def load_binary(
+        self, name: str, data: bytes, shared: int, device: int
+    ) -> tuple[EmulatedModule, EmulatedFunction, int, int, int]:
+        """Return a module, its kernel, and the kernel's registers, spills and most work-items."""
+        module = self._device.load(data)
+        function = module.function(name)
+        facts = function.kernel.metadata
+        return (
+            module,
+            function,
+            facts.vgpr_count,
+            facts.vgpr_spills,
+            facts.max_flat_workgroup_size,
+        )
+
+    def unload_module(self, module: EmulatedModule) -> None:
+        """Do nothing: the module goes with its last reference."""
+
+    def get_device_properties(self, device: int) -> dict[str, Any]:
+        """Return what Triton asks for."""
+        target = self._device.target
+        return {
+            "max_shared_mem": target.lds_per_workgroup,
+            "max_num_regs": 65536,
+            "multiprocessor_count": self._device.multiprocessor_count,
+            "warpSize": target.wave_size,
+            "arch": target.id,
+            "cooperativeLaunch": 1,
+        }
+
+
+# Launches
+
+
+class _Launcher:
+    """Launches of one compiled kernel. src, metadata: as Triton passes them."""
+
+    def __init__(self, src: Any, metadata: Any) -> None:
+        self._device: EmulatorDevice = _drivers.driver.active.device
+        self._is_cooperative = metadata.launch_cooperative_grid
+        self._work_items = metadata.num_warps * metadata.warp_size
+        self._lds_bytes = metadata.shared
+        self._scratch = (
+            (metadata.global_scratch_size, metadata.global_scratch_align, _allocation._allocator),
+            (metadata.profile_scratch_size, metadata.profile_scratch_align, None),
+        )
+        descriptors = getattr(metadata, "tensordesc_meta", None)
+        if descriptors:
+            raise LaunchError(
+                f"{metadata.name} moves tensors by descriptors in hardware, which amdjit's Triton "
+                "driver does not make: compile it for another processor than gfx1250"
+            )
+        self._types, self._names = [], []
+        for name, kind in src.signature.items():
+            expanded = _backend.expand_signature([kind], descriptors, "tensordesc")
+            self._types += expanded
+            self._names += [str(name)] * len(expanded)
+        self._run = _backend.wrap_handle_tensordesc_impl(
+            self._launch,
+            src.signature,
+            descriptors,
+            lambda value, *_: _backend.decompose_descriptor(value),
+        )
+
+    def __call__(
+        self,
+        x: int,
+        y: int,
+        z: int,
+        stream: int,
+        function: EmulatedFunction,
+        packed: Any,
+        facts: Any,
+        enter: Any,
+        leave: Any,
+        *values: Any,
+    ) -> None:
+        """Launch; the parameters are Triton's."""
+        if not x * y * z:
+            return
+        if enter is not None:
+            enter(facts)
+        shape = LaunchShape(
+            (x, y, z), (self._work_items, 1, 1), self._lds_bytes, self._is_cooperative
+        )
+        self._run(function, shape, values)
+        if leave is not None:
+            leave(facts)
+
+    def _launch(
+        self, function: EmulatedFunction, shape: LaunchShape, values: Sequence[Any]
+    ) -> None:
+        found = list(_flat(self._types, values, self._names))
+        count = math.prod(shape.grid)
+        scratch = [self._scratch_for(count, *each) for each in self._scratch]
+        found += [("*i8", each, "scratch") for each in scratch]
+        memories = {
+            number: _memory_of(value)
+            for number, (kind, value, _) in enumerate(found)
+            if kind.startswith("*") and value is not None
+        }
+        is_checked = bool(ACTIVE.get() or self._device.environment.sanitize)
+        placing = _in_copies if is_checked else _in_place
+        with placing(self._device, _spans(list(memories.values()))) as place:
+            kernarg = self._kernarg(function, found, place)
+            if is_checked:
+                arrays = [
+                    each.argument(found[number][2], place(found[number][1].data_ptr()))
+                    for number, each in memories.items()
+                ]
+                self._launch_checked(function, shape, kernarg, arrays)
+            else:
+                self._device.launch(function, shape, kernarg)
+
+    def _scratch_for(self, count: int, size: int, alignment: int, allocator: Any) -> Any:
+        """Return memory that the kernel wants beside its arguments, None if it wants none."""
+        if not size:
+            return None
+        if allocator is None:
+            return _Pointer(np.zeros(count * size, np.uint8))
+        return _as_pointer(allocator.get()(count * size, alignment, 0))
+
+    def _kernarg(
+        self, function: EmulatedFunction, found: Sequence[tuple[str, Any, str]], place: _Place
+    ) -> bytearray:
+        wanted = function.kernel.metadata.explicit_arguments
+        if len(wanted) != len(found):
+            raise LaunchError(
+                f"{function.kernel.name} takes {len(wanted)} arguments, and Triton passes "
+                f"{len(found)}: this version of Triton is not known"
+            )
+        kernarg = bytearray(function.kernel.metadata.kernarg_size)
+        for argument, (kind, value, _) in zip(wanted, found, strict=True):
+            data = _argument_bytes(kind, value, place)
+            assert len(data) == argument.size, f"{kind} for {argument.size} bytes"
+            kernarg[argument.offset : argument.offset + argument.size] = data
+        return kernarg
+
+    def _launch_checked(
+        self,
+        function: EmulatedFunction,
+        shape: LaunchShape,
+        kernarg: bytearray,
+        arrays: Sequence[ArrayArgument],
+    ) -> None:
+        launch_checked(
+            lambda request: self._device.launch_sanitized(
+                function, shape, kernarg, request._replace(promises_alignment=False)
+            ),
+            (),
+            self._device.environment,
+            arrays,
+        )
+
+
+def _flat(
+    types: Sequence[Any], values: Sequence[Any], names: Sequence[str]
+) -> Iterator[tuple[str, Any, str]]:
+    """Yield type, value and name of each argument that the kernel takes."""
+    for kind, value, name in zip(types, values, names, strict=True):
+        if isinstance(kind, tuple):
+            yield from _flat(kind, value, [f"{name}[{index}]" for index in range(len(kind))])
+        elif kind != "constexpr":
+            yield kind, value, name
+
+
+def _decomposed(descriptor: Any, *_: Any) -> Any:
+    """Return a tensor descriptor as the arguments that stand for it."""
+    return _backend.decompose_descriptor(descriptor)
+
+
+def _argument_bytes(kind: str, value: Any, place: _Place) -> bytes:
+    """Return an argument as the kernel finds it."""
+    if kind.startswith("*"):
+        return struct.pack("<Q", 0 if value is None else place(value.data_ptr()))
+    if kind == "bf16":
+        return np.array(value, ml_dtypes.bfloat16).tobytes()
+    if _FORMATS[kind] in "efd":
+        return struct.pack(f"<{_FORMATS[kind]}", float(value))
+    size = struct.calcsize(_FORMATS[kind])
+    return (int(value) & (1 << 8 * size) - 1).to_bytes(size, "little")
+
+
+# Estimates
+
+
+def _estimate(
+    launch: Callable[[], Any],
+    warmup: float = 0,
+    rep: float = 0,
+    grad_to_none: Any = None,
+    quantiles: Sequence[float] | None = None,
+    return_mode: str = "mean",
+) -> Any:
+    """Return the milliseconds that the cycle model estimates for the launches of a call, as
+    `triton.testing.do_bench` returns what it measures: all samples are the same."""
+    milliseconds = bench(launch).median * 1e3
+    if quantiles is not None:
+        found = [milliseconds] * len(quantiles)
+        return found[0] if len(found) == 1 else found
+    return [milliseconds] if return_mode == "all" else milliseconds

@@ -1,0 +1,211 @@
+"""Triton's kernels on the emulator against PyTorch and NumPy, under all checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import amdjit
+import amdjit.triton
+
+triton = pytest.importorskip("triton", reason="Triton is not installed")
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+from tests.triton_driver import kernels  # noqa: E402 - it needs Triton
+
+PROCESSORS = ("gfx1201", "gfx1100", "gfx942", "gfx950")
+# Of each family one in every run.
+SAMPLE = [
+    pytest.param(name, marks=() if name in ("gfx1201", "gfx942") else pytest.mark.exhaustive)
+    for name in PROCESSORS
+]
+ALL = ("memory", "race", "init", "sync")
+
+
+@pytest.fixture(params=SAMPLE)
+def device(request: pytest.FixtureRequest) -> Iterator[str]:
+    name = f"emulator:{request.param}"
+    with amdjit.triton.use(name), amdjit.sanitize(*ALL) as found:
+        yield name
+    assert found.reports == []
+
+
+def random(*shape: int, dtype: Any = torch.float32, seed: int = 27) -> Any:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
+
+
+def test_elements_of_tensors_numpy_arrays_and_device_arrays(device: str) -> None:
+    n = 1000
+    x, y, out = random(n), random(n, seed=1), torch.zeros(n)
+    kernels.add[(4,)](x, y, out, n, BLOCK=256)
+    assert torch.equal(out, x + y)
+    a, b = np.arange(n, dtype=np.int64), np.zeros(n, np.int64)
+    kernels.add[lambda facts: (triton.cdiv(n, facts["BLOCK"]),)](a, a[::-1].copy(), b, n, BLOCK=128)
+    assert (b == n - 1).all()
+    with amdjit.use(device):
+        there, sums = amdjit.to_device(a.astype(np.float64)), amdjit.zeros(n, np.float64)
+        kernels.add[(4,)](there, there, out=sums, n=n, BLOCK=256)
+        np.testing.assert_array_equal(sums.copy_to_host(), 2.0 * a)
+
+
+def test_views_of_one_storage_are_one_piece_of_memory(device: str) -> None:
+    x = random(3000)
+    expected = x.clone()
+    expected[1500:2500] = x[:1000] + x[500:1500]
+    kernels.add[(4,)](x[:1000], x[500:], x[1500:], 1000, BLOCK=256)
+    assert torch.equal(x, expected)
+    a = np.arange(3000, dtype=np.float32)
+    kernels.add[(4,)](a[:1000], a[500:1500], a[2000:], 1000, BLOCK=256)
+    np.testing.assert_array_equal(a[2000:], np.arange(1000) * 2 + 500)
+
+
+def test_reductions_and_scans(device: str) -> None:
+    x, out = random(20, 100), torch.empty(20, 100)
+    kernels.softmax[(20,)](x, out, 100, 100, BLOCK=128)
+    torch.testing.assert_close(out, torch.softmax(x, 1))
+    half, weight, bias = random(20, 100, dtype=torch.float16), random(100), random(100, seed=2)
+    kernels.layer_norm[(20,)](half, weight, bias, out, 100, 1e-5, BLOCK=128)
+    expected = torch.nn.functional.layer_norm(half.float(), (100,), weight, bias)
+    torch.testing.assert_close(out, expected, rtol=1e-4, atol=1e-4)
+    sums = torch.empty(256, dtype=torch.int32)
+    numbers = torch.arange(256, dtype=torch.int32) % 7
+    kernels.running_sum[(1,)](numbers, sums, BLOCK=256)
+    assert torch.equal(sums, numbers.cumsum(0).int())
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_matrix_products(device: str, dtype: Any) -> None:
+    m, n, k = 70, 50, 90
+    a, b, c = random(m, k, dtype=dtype), random(k, n, dtype=dtype, seed=3), torch.empty(m, n)
+    strides = a.stride(0), b.stride(0), c.stride(0)
+    kernels.matmul[(3, 2)](a, b, c, m, n, k, *strides, M=32, N=32, K=32)
+    torch.testing.assert_close(c, a.float() @ b.float(), rtol=1e-3, atol=1e-3)
+
+
+def test_attention(device: str) -> None:
+    q, k, v = (random(64, 32, dtype=torch.float16, seed=seed) for seed in range(3))
+    out = torch.empty(64, 32)
+    kernels.attention[(2,)](q, k, v, out, 0.2, LENGTH=64, WIDTH=32, BLOCK=32)
+    expected = torch.softmax(q.float() @ k.float().T * 0.2, 1) @ v.float()
+    torch.testing.assert_close(out, expected, rtol=5e-3, atol=5e-3)
+
+
+@pytest.mark.parametrize("processor", SAMPLE)
+def test_atomics(processor: str) -> None:
+    x = torch.arange(1000, dtype=torch.int32) * 37 % 16
+    bins = torch.zeros(16, dtype=torch.int32)
+    with (
+        amdjit.triton.use(f"emulator:{processor}"),
+        amdjit.sanitize(*ALL, raises=False) as found,
+    ):
+        kernels.histogram[(8,)](x, bins, 1000, BLOCK=128)
+    assert torch.equal(bins, torch.bincount(x, minlength=16).int())
+    # Triton 3.9 gives its buffer atomics no scope on RDNA 4, where each instruction has one.
+    lacking = [("scope", "buffer_atomic_add_u32")] if processor == "gfx1201" else []
+    reported = [(each.kind, (each.instruction or "").split()[0]) for each in found.reports]
+    assert reported == lacking
+
+
+def test_tuples_scalars_and_descriptors(device: str) -> None:
+    a, b, out = random(64), random(64, seed=4), torch.empty(64)
+    kernels.scaled_pair[(1,)]((a, b), 2.5, True, out, BLOCK=64)
+    torch.testing.assert_close(out, a * 2.5 + b + 1)
+    table, twice = random(64, 32), torch.empty(64, 32)
+    descriptor = triton.tools.tensor_descriptor.TensorDescriptor
+    blocks = [descriptor.from_tensor(each, [16, 32]) for each in (table, twice)]
+    kernels.through_descriptor[(4,)](*blocks, BLOCK=16)
+    assert torch.equal(twice, table * 2)
+
+
+def test_the_autotuner_and_do_bench_get_estimates() -> None:
+    n = 4096
+    x, y, out = random(n), random(n, seed=1), torch.zeros(n)
+    with amdjit.triton.use("emulator:gfx1201"):
+        kernels.tuned_add[lambda facts: (triton.cdiv(n, facts["BLOCK"]),)](x, y, out, n)
+        assert torch.equal(out, x + y)
+        times = [
+            triton.testing.do_bench(
+                lambda size=size: kernels.add[(n // size,)](x, y, out, n, BLOCK=size)
+            )
+            for size in (64, 1024)
+        ]
+        assert all(0 < time < 1 for time in times)
+        assert kernels.tuned_add.best_config.kwargs["BLOCK"] == (64, 1024)[np.argmin(times)]
+        quantiles = triton.testing.do_bench(
+            lambda: kernels.add[(4,)](x, y, out, n, BLOCK=1024), quantiles=[0.5, 0.2, 0.8]
+        )
+        assert quantiles == [times[1]] * 3
+
+
+def test_processors_take_turns_and_the_driver_before_comes_back() -> None:
+    x, out = random(256), torch.zeros(256)
+    active = triton.runtime.driver._active
+    found = []
+    for name in (*PROCESSORS, *PROCESSORS):
+        with amdjit.triton.use(f"emulator:{name}"):
+            kernels.add[(1,)](x, x, out, 256, BLOCK=256)
+            inspection = amdjit.triton.inspect(kernels.add, x, x, out, 256, BLOCK=256, grid=(1,))
+            found.append(inspection.target)
+        assert torch.equal(out, x + x)
+    assert found == [*PROCESSORS, *PROCESSORS]
+    assert triton.runtime.driver._active is active
+
+
+def line_of(text: str) -> int:
+    lines = Path(kernels.__file__).read_text().splitlines()
+    (found,) = [number for number, line in enumerate(lines, 1) if text in line]
+    return found
+
+
+@pytest.mark.parametrize("processor", SAMPLE)
+def test_reports_name_lines_of_triton(processor: str) -> None:
+    x, out = random(1000), torch.zeros(1000)
+    with (
+        amdjit.triton.use(f"emulator:{processor}"),
+        pytest.raises(amdjit.SanitizerError) as caught,
+        amdjit.sanitize("memory"),
+    ):
+        kernels.doubles_without_mask[(4,)](x, out, 1000, BLOCK=256)
+    (report,) = caught.value.reports
+    assert (report.file, report.line) == (kernels.__file__, line_of("BUG: no mask of the load"))
+    assert "outside of x of shape (1000,)" in report.message
+    # Behind a NumPy array there may be another array, which the store would change.
+    x, y = np.ones(256, np.float32), np.zeros(250, np.float32)
+    with (
+        amdjit.triton.use(f"emulator:{processor}"),
+        amdjit.sanitize("memory", raises=False) as found,
+    ):
+        kernels.stores_without_mask[(1,)](x, y, BLOCK=256)
+    (report,) = found.reports
+    assert report.line == line_of("BUG: no mask of the store")
+    assert (y == 2).all()
+    with (
+        amdjit.triton.use(f"emulator:{processor}"),
+        amdjit.sanitize("race", raises=False) as found,
+    ):
+        kernels.all_write_one[(8,)](torch.zeros(1), BLOCK=32)
+    assert {report.line for report in found.reports} == {line_of("BUG: a race")}
+
+
+def test_a_profile_is_of_tritons_lines(tmp_path: Path) -> None:
+    x, out = random(1024), torch.zeros(1024)
+    with amdjit.triton.use("emulator:gfx1201"), amdjit.profile() as counted:
+        kernels.add[(4,)](x, x, out, 1024, BLOCK=256)
+    (launch,) = counted.launches
+    assert launch.kernel == "add"
+    page = tmp_path / "page.html"
+    counted.to_html(page)
+    assert "tl.load(x + i, mask=inside)" in page.read_text()
+
+
+def test_what_the_emulator_cannot_take_is_refused() -> None:
+    x, out = random(256), torch.zeros(256)
+    with amdjit.triton.use("emulator:gfx1201"):
+        with pytest.raises(amdjit.LaunchError, match="meta"):
+            kernels.add[(1,)](x.to("meta"), x, out, 256, BLOCK=256)
+        kernels.add[(0,)](x, x, out, 256, BLOCK=256)
+    assert not out.any()
