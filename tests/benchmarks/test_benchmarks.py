@@ -288,7 +288,7 @@ SHORT = [
 ]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("script", "arguments"), SHORT)
 def test_a_script_runs_to_its_end(
     results: Path, script: str, arguments: tuple[int, ...], capsys: pytest.CaptureFixture[str]

@@ -34,7 +34,7 @@ _USUAL = {
 }
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("processor", "name"),
     [

@@ -224,7 +224,7 @@ def test_random_fields_of_every_opcode_decode_as_objdump_does(
     check(list(chosen), sets=sets)
 
 
-@pytest.mark.sample(30)
+@pytest.mark.sample(22)
 @pytest.mark.parametrize(("sets", "name"), EVERY_FORMAT)
 def test_fields_of_every_opcode_decode_as_objdump_does(sets: InstructionSet, name: str) -> None:
     count = 2 if sets is GFX12 else 1

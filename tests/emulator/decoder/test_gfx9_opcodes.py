@@ -87,7 +87,7 @@ def check(chosen: list[Piece], form: Format, sets: InstructionSet) -> int:
     return agreed
 
 
-@pytest.mark.sample(30)
+@pytest.mark.sample(22)
 @pytest.mark.parametrize(("sets", "form"), _SLICE)
 def test_fields_of_every_opcode_of_gfx9_decode_as_objdump_does(
     sets: InstructionSet, form: Format

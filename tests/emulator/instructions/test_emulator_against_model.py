@@ -14,7 +14,7 @@ pytestmark = needs_tools
 
 # Lanes (waves for scalar instructions) of each case: a slice in every run, all of them in the
 # exhaustive one.
-_QUICK, _WHOLE = 128, 2048
+_QUICK, _WHOLE = 64, 2048
 
 
 # What the tiers' host code could compute differently.

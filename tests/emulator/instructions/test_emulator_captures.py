@@ -286,6 +286,7 @@ def test_div_fmas_gives_the_captured_values(row: dict[str, Any]) -> None:
 
 
 # The model in Python takes longest for the widest: the emulator has all captured values above.
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "row",
     [

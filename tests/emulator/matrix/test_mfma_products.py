@@ -41,7 +41,7 @@ def check(instruction: MfmaInstruction, seed: int, case: tuple[str, str]) -> Non
     np.testing.assert_array_equal(found.T, wanted, err_msg=f"{case} {modifiers}")
 
 
-@pytest.mark.sample(30)
+@pytest.mark.sample(24)
 @pytest.mark.parametrize("instruction", ALL, ids=name_of)
 def test_registers_become_what_the_reference_computes(instruction: MfmaInstruction) -> None:
     # Every second distribution: the next instruction has the others.

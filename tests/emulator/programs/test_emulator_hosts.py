@@ -158,7 +158,7 @@ def products(part: int) -> list[tuple[Instruction, list[Registers], Registers]]:
     return found
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("half", [0, 4])
 def test_matrix_products_round_alike(
     host: EmulatorDevice, request: pytest.FixtureRequest, half: int
