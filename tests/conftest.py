@@ -242,7 +242,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         stacks = os.open(Path(os.environ[_STACKS_FOLDER], worker), os.O_WRONLY | os.O_CREAT)
         session.config.stash[_STACKS] = stacks
         faulthandler.enable(stacks)
-        if not session.config.getoption("file_or_dir"):
+        is_whole = not session.config.getoption("file_or_dir")
+        if is_whole and session.config.getoption("markexpr") != "quick":
             _load_own_share(session.config.workerinput)  # type: ignore[attr-defined]
 
 
