@@ -22,6 +22,7 @@ import math
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -59,6 +60,8 @@ _FORMATS = {
 }
 # Where an address of the host or of the device is for a kernel.
 _Place = Callable[[int], int]
+# Whether launches are made for an estimate, which is not one of code with checks.
+_ESTIMATES: ContextVar[bool] = ContextVar("estimates", default=False)
 # Triton keeps what it has compiled by the number of the device.
 _NUMBERS = itertools.count(1)
 
@@ -444,7 +447,8 @@ class _Launcher:
             for number, (kind, value, _) in enumerate(found)
             if kind.startswith("*") and value is not None
         }
-        is_checked = bool(ACTIVE.get() or self._device.environment.sanitize)
+        is_wanted = bool(ACTIVE.get() or self._device.environment.sanitize)
+        is_checked = is_wanted and not _ESTIMATES.get()
         placing = _in_copies if is_checked else _in_place
         with placing(self._device, _spans(list(memories.values()))) as place:
             kernarg = self._kernarg(function, found, place)
@@ -539,7 +543,11 @@ def _estimate(
 ) -> Any:
     """Return the milliseconds that the cycle model estimates for the launches of a call, as
     `triton.testing.do_bench` returns what it measures: all samples are the same."""
-    milliseconds = bench(launch).median * 1e3
+    token = _ESTIMATES.set(True)
+    try:
+        milliseconds = bench(launch).median * 1e3
+    finally:
+        _ESTIMATES.reset(token)
     if quantiles is not None:
         found = [milliseconds] * len(quantiles)
         return found[0] if len(found) == 1 else found

@@ -124,7 +124,7 @@ def test_tuples_scalars_and_descriptors(device: str) -> None:
 def test_the_autotuner_and_do_bench_get_estimates() -> None:
     n = 4096
     x, y, out = random(n), random(n, seed=1), torch.zeros(n)
-    with amdjit.triton.use("emulator:gfx1201"):
+    with amdjit.triton.use("emulator:gfx1201"), amdjit.sanitize(*ALL):
         kernels.tuned_add[lambda facts: (triton.cdiv(n, facts["BLOCK"]),)](x, y, out, n)
         assert torch.equal(out, x + y)
         times = [
