@@ -11,7 +11,9 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Hashable, Iterable, Mapping
+from contextlib import suppress
+from importlib import import_module
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -53,6 +55,8 @@ _LINKS = pytest.StashKey[list[int]]()
 # Where a worker writes its stacks if it is killed, and what was found there.
 _STACKS = pytest.StashKey[int]()
 _CHANGES = pytest.StashKey[pytest.MonkeyPatch]()
+# How often all of the heap had been searched for garbage when it was last set aside.
+_SEARCHES = pytest.StashKey[int]()
 _LAST_WORDS = pytest.StashKey[list[str]]()
 _STACKS_FOLDER = "AMDJIT_TESTS_STACKS"
 # pytest-timeout ends the whole worker after 300 seconds.
@@ -104,15 +108,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None, object, 
     calls: list[Any] = metafunc._calls
     usual = [call for call in calls if not _is_exhaustive(call.marks)]
     covering = metafunc.definition.get_closest_marker("covering")
-    if covering:
-        # Not every test runs on every device: the cases of each are chosen alone.
-        for device in {call.indices.get("device") for call in usual}:
-            cases = [call for call in usual if call.indices.get("device") == device]
+    sample = metafunc.definition.get_closest_marker("sample")
+    # Not every test runs on every device: the cases of each are chosen alone.
+    for device in {call.indices.get("device") for call in usual} if covering or sample else ():
+        cases = [call for call in usual if call.indices.get("device") == device]
+        chosen = set(range(len(cases)))
+        if covering:
             chosen = _covering([call.indices for call in cases], covering.args[0])
-            for number, call in enumerate(cases):
-                if number not in chosen:
-                    call.marks.append(pytest.mark.exhaustive.mark)
-        usual = [call for call in usual if not _is_exhaustive(call.marks)]
+        if sample:
+            chosen = _sampled({number: cases[number] for number in chosen}, sample.args[0])
+        for number, call in enumerate(cases):
+            if number not in chosen:
+                call.marks.append(pytest.mark.exhaustive.mark)
+    usual = [call for call in usual if not _is_exhaustive(call.marks)]
     if only_usual:
         calls[:] = usual or calls[:1]
     return result
@@ -130,6 +138,27 @@ def _covering(cases: list[dict[str, int]], size: int) -> set[int]:
         for each in missing:
             each -= added
     return chosen
+
+
+def _sampled(cases: dict[int, Any], size: int) -> set[int]:
+    """Return the places of so many cases that have as many values of each parameter as they can.
+    The name of a case decides which of two is taken: not its place, nor those beside it."""
+    left = sorted(cases, key=lambda place: zlib.crc32(cases[place].id.encode()))
+    chosen: set[int] = set()
+    seen: set[tuple[str, object]] = set()
+    while left and len(chosen) < size:
+        place = max(left, key=lambda place: len(_values_of(cases[place]) - seen))
+        seen |= _values_of(cases[place])
+        left.remove(place)
+        chosen.add(place)
+    return chosen
+
+
+def _values_of(case: Any) -> set[tuple[str, object]]:
+    return {
+        (name, value if isinstance(value, Hashable) else case.indices[name])
+        for name, value in case.params.items()
+    }
 
 
 def _without_exhaustive(mark: pytest.Mark) -> pytest.Mark:
@@ -213,10 +242,25 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         stacks = os.open(Path(os.environ[_STACKS_FOLDER], worker), os.O_WRONLY | os.O_CREAT)
         session.config.stash[_STACKS] = stacks
         faulthandler.enable(stacks)
+        is_whole = not session.config.getoption("file_or_dir")
+        if is_whole and session.config.getoption("markexpr") != "quick":
+            _load_own_share(session.config.workerinput)  # type: ignore[attr-defined]
+
+
+def _load_own_share(worker: Mapping[str, Any]) -> None:
+    """Load other modules first than the other workers do: without bytecode that takes longer than
+    all else of the collection, and each then finds the bytecode of the others. What cannot be
+    loaded says why where it is collected."""
+    files = sorted(_TESTS.rglob("test_*.py"))
+    for file in files[int(worker["workerid"][2:]) :: worker["workercount"]]:
+        with suppress(Exception, pytest.skip.Exception):
+            import_module(".".join(file.relative_to(_TESTS.parent).with_suffix("").parts))
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+def pytest_runtest_protocol(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, object, object]:
     """Leave the stacks of a test, too, that is about to be ended for the time it takes."""
     stacks = item.config.stash.get(_STACKS, None)
     if stacks is not None and "exhaustive" not in item.keywords:
@@ -225,6 +269,18 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         return (yield)
     finally:
         faulthandler.cancel_dump_traceback_later()
+        if nextitem is not None and nextitem.path != item.path:
+            _set_aside_what_stays(item.config.stash)
+
+
+def _set_aside_what_stays(stash: pytest.Stash) -> None:
+    """After a module, leave what it holds for ever out of later searches for garbage, as in
+    `pytest_collection_finish`: at the end of a whole run each took more than a second."""
+    searches = gc.get_stats()[-1]["collections"]
+    if searches > stash.get(_SEARCHES, 0):
+        gc.collect()
+        gc.freeze()
+        stash[_SEARCHES] = searches + 1
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

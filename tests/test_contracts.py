@@ -149,6 +149,7 @@ def test_every_contract_has_a_probe() -> None:
     assert set(PROBES) == set(contracts())
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("name", PROBES)
 def test_a_contract_refuses_what_it_forbids(name: str) -> None:
     assert kept(name, graph())

@@ -108,7 +108,7 @@ def test_locks_are_free_in_forked_processes() -> None:
 
 @needs_fork
 def test_the_emulator_works_in_children_of_a_busy_process() -> None:
-    assert failed_children(24, 2, 250) == "failed: []\n"
+    assert failed_children(12, 2, 250) == "failed: []\n"
 
 
 @needs_fork

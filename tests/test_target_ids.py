@@ -50,6 +50,7 @@ def clang(folder: Path, target: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, input=SOURCE, capture_output=True, text=True)
 
 
+@pytest.mark.sample(14)
 @pytest.mark.parametrize("target", TARGETS, ids=str)
 def test_processors_have_the_settings_that_clang_lets_them_have(
     tmp_path: Path, target: Target
@@ -67,6 +68,7 @@ FLAGGED = [
 ]
 
 
+@pytest.mark.sample(14)
 @pytest.mark.parametrize("target", FLAGGED, ids=str)
 def test_flags_are_those_that_clang_writes(tmp_path: Path, target: Target) -> None:
     assert clang(tmp_path, target.id).returncode == 0
@@ -260,6 +262,7 @@ def test_the_nearest_target_is_of_the_same_family() -> None:
     assert of("gfx90a:xnack+", "gfx90a:xnack-", "gfx942:xnack+") == "gfx90a:xnack-"
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("row", EMULATED, ids=str)
 def test_emulators_have_the_settings_of_their_names(row: Target) -> None:
     for target in variants(row)[::4]:

@@ -88,6 +88,7 @@ def _built_elsewhere(file: Path, output: Path, *more: str, hash_seed: str) -> di
     return {each.name: each.read_bytes() for each in output.iterdir()}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("more", [(), ("--debug-info",)])
 def test_the_bytes_are_the_same_everywhere_and_name_no_folder(
     more: tuple[str, ...], tmp_path: Path

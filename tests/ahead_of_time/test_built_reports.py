@@ -73,6 +73,7 @@ def told_to_python(name: str) -> str:
     return re.sub(r"at \S*/(\w+\.py:\d+)", r"at \1", written.getvalue())
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", CASES)
 def test_c_tells_what_python_tells(name: str, told: dict[str, str]) -> None:
     expected = told_to_python(name)

@@ -96,7 +96,7 @@ def check_kernels(numbers: list[int], folder: Path) -> None:
 
 
 def test_c_passes_what_kernels_of_random_parameters_get(tmp_path: Path) -> None:
-    check_kernels(seeds(10), tmp_path)
+    check_kernels(seeds(5), tmp_path)
 
 
 @pytest.mark.exhaustive

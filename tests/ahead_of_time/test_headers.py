@@ -38,6 +38,7 @@ REAL_HIP = [
 EVERYTHING = "Line,(u16, i16[:]),3,VERTEX[:],f32x3,f64[:]"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("language", COMPILERS)
 @pytest.mark.parametrize("headers", [HERE / "hip_headers", *REAL_HIP], ids=str)
 def test_all_files_compile_without_a_warning(language: str, headers: Path, tmp_path: Path) -> None:

@@ -89,6 +89,7 @@ def test_the_order_is_kept_between_parts_and_along_the_first_axis() -> None:
     assert found.tolist() == [(0, 5899), (50, 5949), (100, 5999)]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", [BF16, np.complex64, FP8, np.bool_])
 def test_elements_of_every_type_are_combined(dtype: Any) -> None:
     check_sum_and_extremes(numbers(700, dtype))
@@ -128,6 +129,7 @@ def test_equal_calls_give_equal_bits() -> None:
     assert len(found) == 1
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", [np.float16, BF16])
 def test_narrow_floats_are_added_in_f32_and_rounded_once(dtype: Any) -> None:
     # Multiples of 1/8 below 8: their sums are exact in f32, and far from exact in 11 bits.

@@ -44,6 +44,7 @@ def test_a_predicate_chooses_elements_of_any_view(array: Any) -> None:
     same(amdjit.compact(on_device(array), positive), np.atleast_1d(array)[np.atleast_1d(array) > 0])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", [np.bool_, np.complex64])
 def test_elements_of_every_type_are_chosen(dtype: Any) -> None:
     x = numbers((20, 30), dtype)
@@ -64,6 +65,7 @@ def test_records_are_chosen_into_out() -> None:
     same(device[:250], np.arange(0, 500, 2, dtype=np.float64))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("shift", [0, 1, 30_000])
 def test_out_may_be_the_array_itself_or_overlap_it(shift: int) -> None:
     rng = np.random.default_rng(shift)

@@ -52,6 +52,7 @@ def check_sort(array: Any) -> None:
     same(amdjit.argsort(array), order(array))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", [np.float32, FP8])
 def test_numbers_of_any_bits_come_in_numpys_order(dtype: Any) -> None:
     check_sort(any_bits(200, dtype))

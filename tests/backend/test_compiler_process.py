@@ -86,6 +86,7 @@ def run_script(script: str, tmp_path: Path, **environment: str) -> subprocess.Co
     )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("kernel", "said"),
     [
@@ -175,6 +176,7 @@ def test_the_time_limit_is_the_environments(
         amdjit.kernel(harmless, warnings=False).compile(target="gfx1201", opt_level=1)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "program", ["", "/nowhere/python3", sys.executable + "-missing", "/bin/true"]
 )
@@ -293,6 +295,7 @@ def test_an_interrupted_compilation_ends_and_the_next_one_is_right(tmp_path: Pat
     assert done.stdout.strip() == "True", done.stderr
 
 
+@pytest.mark.sample(2)
 @pytest.mark.skipif(
     not Path("/proc/self").exists(), reason="needs a process table in /proc: not on Windows"
 )

@@ -121,6 +121,7 @@ def places(code: list[str], pattern: str) -> list[int]:
     return [place for place, line in enumerate(code) if re.search(pattern, line)]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("level", [1, 3])
 @pytest.mark.parametrize(("processor", "wave_size"), TARGETS)
 def test_moves_of_lanes_stay_with_their_lanes(processor: str, wave_size: int, level: int) -> None:
@@ -158,6 +159,7 @@ def test_moves_with_attributes_are_kept(result: str, operand: str) -> None:
     ]
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 @pytest.mark.parametrize("processor", ["gfx1100", "gfx1151", "gfx1201"])
 def test_a_move_of_half_a_wave_before_a_branch(processor: str, level: int) -> None:

@@ -131,6 +131,7 @@ def results_of_same(x: Any, n: int) -> list[Any]:
     ]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("processor", PROCESSORS)
 @pytest.mark.parametrize("level", [0, 1, 2, 3])

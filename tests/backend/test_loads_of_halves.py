@@ -10,6 +10,7 @@ from amdjit import bitcast, i8, i16
 from amdjit.target import EMULATED
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("level", [1, 2, 3])
 @pytest.mark.parametrize("cpu", [target.name for target in EMULATED])
 def test_a_load_in_a_branch_reaches_the_store_beside_another(cpu: str, level: int) -> None:

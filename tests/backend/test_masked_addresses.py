@@ -22,6 +22,7 @@ SECOND = np.arange(32, dtype=np.int32) ** 2
 THIRD = np.arange(32, dtype=np.int32)[::-1].copy()
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 @pytest.mark.parametrize("cpu", _RDNA3)
 def test_tables_are_read_behind_masks(cpu: str, level: int) -> None:
@@ -61,6 +62,7 @@ def apart(key, total):
     return total - key
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 @pytest.mark.parametrize("cpu", _RDNA3)
 def test_functions_are_called_behind_masks(cpu: str, level: int) -> None:

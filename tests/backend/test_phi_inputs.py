@@ -82,6 +82,7 @@ KERNELS = [
 ]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.covering(2)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("level", [0, 1, 2, 3])

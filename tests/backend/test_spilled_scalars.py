@@ -56,6 +56,7 @@ def check(kernel: Any, processor: str) -> None:
     assert [k for k in range(LOOPS) if out[k].tolist() != expected] == []
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("processor", "wave_size", "shift"),
     [
@@ -99,6 +100,7 @@ def calling(shift: int) -> Any:
     return kernel
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("processor", "shift"), [("gfx942", 10), ("gfx1201", 6)])
 def test_functions_that_are_called_do_not_lose_them(processor: str, shift: int) -> None:
     check(calling(shift), processor)

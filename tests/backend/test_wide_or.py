@@ -42,6 +42,7 @@ def expected(x: int, y: int) -> list[int]:
     ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_ones_stay_in_both_halves(level: int) -> None:
     random = np.random.default_rng(level)

@@ -34,6 +34,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "results"
 
 
+@pytest.mark.exhaustive
 def test_compile_latency_measures_every_stage(
     results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -162,6 +163,7 @@ def test_emulator_speed_measures_every_kernel(results: Path) -> None:
         assert {"full", "full, from the cache", "quick", "quick, operations known"} <= row.keys()
 
 
+@pytest.mark.exhaustive
 def test_both_arithmetics_of_matrix_products_are_measured() -> None:
     measured = matrix_arithmetic.seconds(32, 1)
     assert {name.partition(", ")[0] for name in measured} == {"N(0,1)", "integers"}
@@ -172,6 +174,7 @@ def test_both_arithmetics_of_matrix_products_are_measured() -> None:
     assert matrix_arithmetic.report(32, measured).count(">= 0.60") == len(measured) // 2
 
 
+@pytest.mark.exhaustive
 def test_both_arithmetics_of_every_approximate_instruction_are_measured() -> None:
     measured = matrix_arithmetic.seconds_of_functions(1024, 1)
     assert {name.partition(", ")[0] for name in measured} == set(matrix_arithmetic.FUNCTIONS)
@@ -277,7 +280,7 @@ SHORT = [
     ("block_reductions", ()),
     ("import_time", (1,)),
     ("profile_cost", (1,)),
-    ("sanitizer_cost", (1, 1)),
+    pytest.param("sanitizer_cost", (1, 1), marks=pytest.mark.exhaustive),
     pytest.param("cycle_model_speed", (), marks=pytest.mark.exhaustive),
     pytest.param("cycle_ranks", (), marks=pytest.mark.exhaustive),
     pytest.param("explorer_page", (), marks=pytest.mark.exhaustive),
@@ -285,6 +288,7 @@ SHORT = [
 ]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("script", "arguments"), SHORT)
 def test_a_script_runs_to_its_end(
     results: Path, script: str, arguments: tuple[int, ...], capsys: pytest.CaptureFixture[str]

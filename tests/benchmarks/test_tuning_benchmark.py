@@ -27,6 +27,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "results" / "tuning.json"
 
 
+@pytest.mark.exhaustive
 def test_one_buffer_is_before_two_because_more_workgroups_fit() -> None:
     one, two = Configuration(BK=64), Configuration(BK=64, form="two buffers")
     first, second = (product_forms.estimated("fp8", c, 4096, True) for c in (one, two))

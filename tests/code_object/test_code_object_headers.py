@@ -74,6 +74,7 @@ def test_relocations_are_those_of_readelf(linked: tuple[CodeObject, Path]) -> No
     ]
 
 
+@pytest.mark.sample(24)
 @pytest.mark.parametrize(
     ("key", "field"),
     [

@@ -71,6 +71,7 @@ def mutations(data: bytes) -> st.SearchStrategy[bytes]:
     return st.builds(apply, st.lists(st.tuples(place, value), min_size=1, max_size=6), cut)
 
 
+@pytest.mark.sample(1)
 @settings(
     max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -37,6 +37,7 @@ def debug_places(data: bytes) -> list[int]:
     ]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("flags", FLAGS, ids=" ".join)
 @settings(max_examples=300, deadline=None)
 @given(choice=st.data())
@@ -52,6 +53,7 @@ def test_mutated_debug_sections_are_read_or_refused(
     read_all(read_elf(bytes(data[: len(c_objects.compiled(flags))])))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("flags", FLAGS, ids=" ".join)
 def test_every_byte_of_debug_sections_set_to_255(flags: tuple[str, ...]) -> None:
     data = c_objects.compiled(flags)

@@ -128,6 +128,7 @@ def test_occupancy_is_the_one_that_the_compiler_prints(
 
 
 # LLVM's comment does not round LDS up to gfx950's granule of 1280 bytes.
+@pytest.mark.sample(50)
 @pytest.mark.parametrize(
     ("target", "vgprs", "lds", "workgroup"),
     [

@@ -90,6 +90,7 @@ def named(name: str) -> Target:
     return target
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("target", "case"), CASES, ids=[f"{t}-{c.types}" for t, c in CASES])
 def test_cases_are_right(target: str, case: Case) -> None:
     with amdjit.use(f"emulator:{target}") as device:
@@ -101,6 +102,7 @@ def test_cases_are_right(target: str, case: Case) -> None:
     assert (result.cycles is None) == (target == "gfx1103")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("program", Program, ids=lambda program: program.name)
 def test_a_wrong_product_fails(
     program: Program, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture

@@ -26,6 +26,7 @@ def amdjit_command(*arguments: str, **variables: str) -> subprocess.CompletedPro
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
 
 
+@pytest.mark.exhaustive  # test_examples.py and test_a_wrong_example_fails_the_demo
 def test_the_demo_runs_every_wmma_example() -> None:
     done = amdjit_command("demo")
     assert done.returncode == 0, done.stdout + done.stderr

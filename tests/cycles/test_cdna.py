@@ -76,6 +76,7 @@ def test_transcendental_instructions_take_four() -> None:
     assert loop("v_rcp_f32 v1, v2\n v_rcp_f32 v3, v4\n v_mov_b32 v5, 0") == 16 + 16 + 4 + REST
 
 
+@pytest.mark.sample(3)
 @needs_tools
 @pytest.mark.parametrize(
     ("product", "cpu", "cycles"),
@@ -145,6 +146,7 @@ def test_issue_cycles_of_f8f6f4_depend_on_the_formats() -> None:
         assert issue_cycles(item) == cycles
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("architecture", PROCESSORS)
 def test_passes_are_those_of_the_matrix_instruction_calculator(architecture: str) -> None:
     content = json.loads((HARDWARE / "mfma_cycles.json").read_text())

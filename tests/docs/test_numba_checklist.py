@@ -46,6 +46,7 @@ def test_every_topic_leads_to_a_row() -> None:
     assert {feature for _, feature in checklist.TEST_TOPICS} <= {row.feature for row in ROWS}
 
 
+@pytest.mark.sample(31)
 @pytest.mark.parametrize("row", rows("run", "lanes"), ids=lambda row: row.feature)
 def test_what_the_checklist_says_works_does(row: Row, names: dict[str, object]) -> None:
     check(row.program, tuple(map(float, row.facts)), names)
@@ -69,12 +70,14 @@ def test_what_the_checklist_says_is_refused_is(row: Row, names: dict[str, object
     assert checklist.refusals(checklist.kernel_of(row.program, names)) == row.facts
 
 
+@pytest.mark.sample(27)
 @pytest.mark.parametrize("row", rows("host"), ids=lambda row: row.feature)
 def test_what_the_host_does(row: Row, names: dict[str, object]) -> None:
     with amdjit.use("emulator:gfx1201"):
         checklist.run_text(row.program, names)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("module", "functions"), checklist.MODULES)
 def test_functions_of_modules_give_what_python_gives(
     module: str, functions: str, names: dict[str, object]

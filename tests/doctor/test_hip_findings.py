@@ -107,6 +107,7 @@ def test_a_broken_library_before_one_that_works_is_told(
     assert f"cannot be loaded: {broken}: file too short" in found.found
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("code", "words"),
     [(3, "amdgpu kernel module"), (35, "update amdgpu-dkms"), (101, "`amdjit devices`")],

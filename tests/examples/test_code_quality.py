@@ -71,6 +71,7 @@ def code(name: str) -> Code:
     return isa(compiled(name))
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", KERNELS)
 def test_no_example_spills_registers(name: str) -> None:
     code(name).no_spills().no_scratch()

@@ -32,6 +32,7 @@ def test_there_are_examples() -> None:
 IN_THE_DEMO = {example.__name__.rpartition(".")[2] for example in demo.EXAMPLES}
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in IN_THE_DEMO])
 def test_it_agrees_with_numpy(name: str) -> None:
     outcome = importlib.import_module(f"amdjit.examples.{name}").main()
@@ -51,6 +52,7 @@ ON_GFX11 = [
 OFTEN = ("article_fragments", "flash_attention", "perf_hgemm", "simple_hgemm")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "name",
     [
@@ -72,6 +74,7 @@ ON_CDNA = (
 )  # fmt: skip
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("target", "name"),
     [
@@ -97,6 +100,7 @@ def test_examples_of_gfx12_are_refused_on_gfx11(name: str) -> None:
         importlib.import_module(f"amdjit.examples.{name}").main()
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_second_launch_compiles_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     example = importlib.import_module(f"amdjit.examples.{name}")

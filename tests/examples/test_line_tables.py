@@ -71,6 +71,7 @@ def executable_lines(kernel: Any) -> set[int]:
     } - done_early
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", KERNELS)
 def test_every_executable_line_has_code(name: str) -> None:
     """Without optimisation: LLVM merges, moves and drops the code of lines, and their entries with

@@ -51,7 +51,7 @@ def check(case: tuple[str, Configuration, tuple[int, ...]], in_panels: bool) -> 
     assert report.largest_error <= report.tolerance < 0.1
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(cases(("f16", "fp8", "i8")), st.booleans())
 @pytest.mark.filterwarnings("ignore::amdjit.PerformanceWarning")
 def test_any_configuration_is_right(
@@ -71,6 +71,7 @@ def test_any_configuration_is_right_everywhere(target: str, data: st.DataObject)
         check(data.draw(cases(kinds)), data.draw(st.booleans()))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("form", FORMS)
 def test_forms_have_neither_races_nor_stray_accesses(form: str) -> None:
     c = Configuration(32, 64, 32, 2, 2, form, 0 if form == "registers" else 16)
@@ -79,6 +80,7 @@ def test_forms_have_neither_races_nor_stray_accesses(form: str) -> None:
 
 
 # Barriers of a step, and LDS that the form takes.
+@pytest.mark.sample(1)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize(
     ("form", "barriers", "tiles"), [("one buffer", 2, 1), ("two buffers", 1, 2)]
@@ -100,6 +102,7 @@ def test_loops_through_lds_are_products_and_wide_accesses_alone(
     assert found.resources.lds_bytes == tiles * 2 * 128 * (64 + 16)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("kind", "products"), [("f16", 16), ("fp8", 32), ("i8", 32)])
 def test_the_loop_through_registers_waits_for_no_other_wave(kind: str, products: int) -> None:
     depth = 16 if kind == "f16" else 32
@@ -141,6 +144,7 @@ def test_shapes_are_multiples_of_the_tiles() -> None:
         run("f16", Configuration(form="two buffers"), 128, 128, 96)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("form", FORMS)
 def test_only_the_result_is_copied_back(form: str) -> None:
     found = compiled("f16", Configuration(64, 64, 16, form=form, pad=0))

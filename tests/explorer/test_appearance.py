@@ -23,6 +23,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("width", [320, 480, 760, 1000, 1400, 2200])
 def test_the_page_is_never_wider_than_its_window(browser: Browser, page: Path, width: int) -> None:
     browser.load(page, width, 800)

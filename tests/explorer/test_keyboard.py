@@ -65,6 +65,7 @@ def by_tab(browser: Browser) -> int:
     return reached
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("tab", range(7))
 def test_every_active_element_is_reached_with_tab_and_arrows(
     browser: Browser, page: Path, tab: int

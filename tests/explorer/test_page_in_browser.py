@@ -111,6 +111,7 @@ def test_arrows_meet_the_rows_that_they_join(browser: Browser, page: Path) -> No
     assert ends == [[5, 6], [7], [3]]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("measure", "instruction", "line"),
     [

@@ -107,6 +107,7 @@ LAUNCHES: dict[str, Callable[[Any], Launch]] = {
 
 # Attention is softmax and products, which others do, in a kernel that takes as long as those others
 # together.
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "name",
     [

@@ -96,6 +96,7 @@ def test_an_edit_before_the_first_compilation_changes_nothing(
     assert result(module.scaled) == 2
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_edit_between_two_specialisations_changes_nothing(
     load: Load, tmp_path: Path, edit: str

@@ -75,6 +75,7 @@ WAYS = [constants, negated, run_time, of_any_kind, a_list, a_set, empty, enums, 
 WAYS += [chained, function, in_a_condition]
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("dtype", [np.int32, np.uint8, np.uint64, np.float32])
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_in_means_what_python_means(way: Any, dtype: Any) -> None:

@@ -81,6 +81,7 @@ def cut(value: int, kind: Scalar) -> int:
     return (signed + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(("left", "right"), PAIRS, ids=str)
 def test_operators_on_two_signs_compute_what_python_does(left: Scalar, right: Scalar) -> None:
     random = Random(f"{left} {right}")

@@ -119,6 +119,7 @@ def check(programs: list[str], level: int) -> None:
         assert list(row) == [int(run(i)) for i in range(LANES)], source
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("level", [0, 3])
 def test_names_may_be_read_wherever_every_path_assigns_them(level: int) -> None:
     check(list(sources(level, 30)), level)

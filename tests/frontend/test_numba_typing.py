@@ -74,6 +74,7 @@ def type_of(expression: str, *operands: str) -> str:
     )
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("operator", ROWS)
 def test_operators_have_numbas_types(operator: str) -> None:
     wrong = {}
@@ -101,6 +102,7 @@ def cuda_rows() -> dict[str, list[tuple[str, str]]]:
 CUDA_ROWS = cuda_rows()
 
 
+@pytest.mark.sample(26)
 @pytest.mark.parametrize("expression", CUDA_ROWS)
 def test_functions_have_the_types_of_numba_cuda(expression: str) -> None:
     wrong = {}
@@ -151,6 +153,7 @@ def by_python(operator: str, x: Any, y: Any, result: str) -> int:
     return wrapped(eval(f"a {operator} b", {"a": a, "b": b}), result)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_integers_have_pythons_values(operator: str) -> None:
     generator = np.random.default_rng(len(operator) + ord(operator[0]))

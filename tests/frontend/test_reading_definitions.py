@@ -85,7 +85,7 @@ def check(text: str) -> int:
 
 
 def test_a_definition_alone_is_that_of_the_file() -> None:
-    assert sum(check(file.read_text(encoding="utf-8")) for file in FILES) > 400
+    assert sum(check(file.read_text(encoding="utf-8")) for file in FILES[::3]) > 130
 
 
 def test_a_definition_is_read_whatever_its_layout() -> None:

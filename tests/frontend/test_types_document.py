@@ -75,6 +75,7 @@ def test_tables_are_the_compilers_rules(name: str, request: pytest.FixtureReques
 ARITHMETIC = ("+", "-", "*", "//", "%")
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("left", TYPES, ids=str)
 def test_operators_have_the_types_of_the_table(left: Scalar) -> None:
     for right in TYPES:

@@ -150,6 +150,7 @@ def run(made: Sequence[tuple[str, Any]], level: int) -> None:
         assert all(right in (None, value) for right, value in pairs), source
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("level", [0, 3])
 def test_loops_are_left_as_in_python(level: int) -> None:
     assert check([s for s in shapes(level, 80) if "while True:\n        i" not in s], level) > 30

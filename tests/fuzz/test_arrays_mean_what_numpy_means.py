@@ -59,6 +59,7 @@ def random_array(random: Random, shape: tuple[int, ...]) -> np.ndarray[Any, Any]
     return np.array(values, np.int64).reshape(shape)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("seed", range(5))
 def test_random_functions_of_arrays(seed: int) -> None:
     check(seed)

@@ -21,17 +21,20 @@ def check(level: int, seeds: range, batch: int = 8) -> None:
         assert found is None, f"seed {start + found[0]}, {found[1]}"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("level", [1, 3])
 def test_random_programs_evaluate_in_pythons_order(level: int) -> None:
-    check(level, range(1000 * level, 1000 * level + 10))
+    check(level, range(1000 * level, 1000 * level + 5))
 
 
+@pytest.mark.exhaustive
 def test_a_loop_over_a_tuple_that_reads_late_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loops, "evaluated", lambda builder, items, place, loop: items)
     with pytest.raises(AssertionError, match="Python says"):
         check(1, range(0, 24), batch=1)
 
 
+@pytest.mark.exhaustive
 def test_values_that_are_used_in_another_order_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FunctionBuilder, "in_order", lambda builder, values, node: list(values))
     with pytest.raises(AssertionError, match="Python says"):

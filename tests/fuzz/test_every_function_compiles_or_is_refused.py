@@ -93,19 +93,20 @@ def compile_in_a_process(*arguments: str) -> dict[str, int]:
     return {name: int(count) for name, count in re.findall(r"'(\w+)': (\d+)", lines[-1])}
 
 
-@pytest.mark.parametrize("first", [0, pytest.param(1, marks=pytest.mark.exhaustive)])
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("first", range(4))
 def test_functions_of_the_standard_library(first: int) -> None:
-    """Every second function of each module in every run."""
-    outcomes = compile_in_a_process("modules", str(first), "2", *MODULES)
-    assert outcomes["compiled"] > 5
-    assert outcomes["TypeCheckError"] > 100
-    assert outcomes["UnsupportedSyntaxError"] > 100
+    """Every fourth function of each module in every run."""
+    outcomes = compile_in_a_process("modules", str(first), "4", *MODULES)
+    assert outcomes["compiled"] > 2
+    assert outcomes["TypeCheckError"] > 50
+    assert outcomes["UnsupportedSyntaxError"] > 50
 
 
 def test_random_functions_compile_or_are_refused() -> None:
-    outcomes = compile_in_a_process("random", "1", "500")
-    assert outcomes["compiled"] > 25
-    assert outcomes["TypeCheckError"] > 100
+    outcomes = compile_in_a_process("random", "1", "250")
+    assert outcomes["compiled"] > 12
+    assert outcomes["TypeCheckError"] > 50
 
 
 @pytest.mark.exhaustive

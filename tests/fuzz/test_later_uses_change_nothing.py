@@ -102,6 +102,7 @@ def check(seed: int) -> None:
     assert (before == after).all(), f"{whole}\n{before.view(np.float32)}\n{after.view(np.float32)}"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("seed", range(8))
 def test_later_uses_change_nothing_before_them(seed: int) -> None:
     check(seed)

@@ -40,6 +40,7 @@ def check(seed: str, processor: str, wave_size: int, level: int, length: int = 3
         )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("processor", "wave_size"), FAMILIES)
 def test_moved_values_reach_the_operands_that_they_are_written_in(
     processor: str, wave_size: int

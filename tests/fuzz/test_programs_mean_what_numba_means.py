@@ -94,6 +94,7 @@ def test_programs_mean_what_numba_means() -> None:
     assert compared > 0.7 * len(sources) * numba.LANES * numba.SLOTS
 
 
+@pytest.mark.exhaustive
 def test_another_rule_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if integers were computed in the wider type."""
     real = typing_rules.NUMBA.operand_type

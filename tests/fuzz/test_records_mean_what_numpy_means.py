@@ -44,6 +44,7 @@ def _arguments(arrays: list[Any]) -> tuple[Any, ...]:
     return x, y, r[0]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("group", range(2))
 def test_random_functions_of_records(group: int) -> None:
     for seed in range(10):

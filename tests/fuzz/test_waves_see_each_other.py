@@ -123,6 +123,7 @@ def check(program: Program, level: int) -> None:
         np.testing.assert_array_equal(array, np.arange(lanes()) + value, err_msg=program.text())
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("level", [1, 3])
 def test_waves_read_what_others_wrote_before_a_barrier(level: int) -> None:
     random = Random(level)
@@ -136,6 +137,7 @@ def test_many_waves_read_what_others_wrote_before_a_barrier() -> None:
         check(random_program(Random(f"many {seed}")), seed % 4)
 
 
+@pytest.mark.sample(1)
 @OLDER
 def test_waves_of_older_families_read_what_others_wrote_before_a_barrier(cpu: str) -> None:
     with processor(cpu):

@@ -52,7 +52,8 @@ def test_every_error_code_has_a_case() -> None:
 
 def test_every_error_is_raised_with_what_its_texts_need() -> None:
     for file in Path(amdjit.__file__).parent.rglob("*.py"):
-        for call in ast.walk(ast.parse(file.read_text())):
+        text = file.read_text()
+        for call in ast.walk(ast.parse(text)) if "(codes." in "".join(text.split()) else ():
             match call:
                 case ast.Call(
                     func=ast.Attribute(attr="error" | "at"),

@@ -39,19 +39,33 @@ def _folder() -> Path:
 
 
 @functools.cache
+def _shared_folder() -> Path:
+    """Return the folder of all workers of a run: each program is compiled for several tests."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    if run is None:
+        return _folder()
+    folder = Path(tempfile.gettempdir(), f"amdjit-hip-programs-{run}")
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@functools.cache
 def compile_program(name: str, *processors: str, debug: bool = True, library: bool = False) -> Path:
     """Return the program `name` for processors, all of one wave size. library: with ROCm's device
     library, for one processor."""
-    output = _folder() / "-".join((name, *processors, "g" * debug))
+    output = _shared_folder() / "-".join((name, *processors, "g" * debug))
+    if output.exists():
+        return output
+    compiled = _folder() / output.name
     wave_size = 64 if processors[0].startswith("gfx9") else 32
     options = [f"--offload-arch={processor}" for processor in processors]
     options += [f"-D__AMDGCN_WAVEFRONT_SIZE={wave_size}", f"--rocm-path={HIP}", "-w"]
     options += _device_library(processors[0]) if library else ["-nogpulib"]
     options += ["-include", str(DEVICE_FUNCTIONS), "-std=c++17", "-O2", *["-g"] * debug]
-    options += ["-L", str(hip_library().parent), "-lamdhip64", "-lpthread", "-o", str(output)]
+    options += ["-L", str(hip_library().parent), "-lamdhip64", "-lpthread", "-o", str(compiled)]
     command = [_COMPILER, "-x", "hip", f"{name}.hip", *options]
     subprocess.run(command, cwd=PROGRAMS, check=True)
-    return output
+    return compiled.replace(output)
 
 
 def _device_library(processor: str) -> list[str]:

@@ -34,6 +34,7 @@ _USUAL = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("processor", "name"),
     [

@@ -26,6 +26,7 @@ from tests.hip_programs.hip_programs import (
 pytestmark = needs_hip
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("bug", "check", "kind", "kernel"),
     [

@@ -80,6 +80,7 @@ def check_case(case: Case, level: str, wave_size: int) -> tuple[int, int]:
     return check_addresses(launches)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("index", "wave_size"), [(0, 32), (2, 64), (3, 32), (9, 32), (11, 64)])
 def test_c_kernels_access_what_is_claimed(index: int, wave_size: int) -> None:
     _, with_claims = check_case(CASES[index], "-O2", wave_size)
@@ -102,6 +103,7 @@ def tiles(source, target):  # type: ignore[no-untyped-def]
     target[65 * x + y] = tile[x, y] + tile[x, x]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("wide", "high"), [(8, 8), (16, 4), (32, 4), (64, 2), (24, 4), (4, 16)])
 def test_workgroups_of_two_dimensions_access_what_is_claimed(wide: int, high: int) -> None:
     data = np.zeros(8192, np.float32)
@@ -112,6 +114,7 @@ def test_workgroups_of_two_dimensions_access_what_is_claimed(wide: int, high: in
     assert with_claims == (0 if wide == 24 else executed)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("example", [transpose_shuffle, wmma_gemm])
 def test_examples_access_what_is_claimed(example: ModuleType) -> None:
     with amdjit.use("emulator:gfx1201"), observed() as launches:

@@ -63,6 +63,7 @@ def check_sums(one: Inspection, other: Inspection) -> Comparison:
     return found
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["reduction", "branches", "matrix_shared"])
 def test_lines_add_up_to_the_whole(name: str) -> None:
     versions = [inspect_object(compile_kernel(name, level)) for level in ("-O0", "-O1", "-O3")]

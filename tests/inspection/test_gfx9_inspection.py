@@ -30,6 +30,7 @@ KERNEL accumulate(GLOBAL float *x) {
 A7 = 256 + 7
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("processor", PROCESSORS)
 def test_the_instructions_of_gfx9_are_those_of_objdump(processor: str, tmp_path: Path) -> None:
     for name in KERNELS:

@@ -221,6 +221,7 @@ def test_the_summary_names_the_kernel_its_loops_and_its_longest_line() -> None:
     assert f":{longest.line}, {longest.instructions} instructions" in text
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["calls", "branches"])
 def test_damaged_objects_are_read_as_far_as_they_go_or_refused(name: str) -> None:
     code, choose = compile_kernel(name), random.Random(name)

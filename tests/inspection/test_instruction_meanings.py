@@ -16,6 +16,7 @@ from amdjit.inspection.meanings import meanings_of
 OBJECTS = sorted((Path(__file__).parents[1] / "foreign/objects").glob("*.co"))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("file", OBJECTS, ids=lambda file: file.stem)
 def test_every_instruction_of_other_compilers_has_a_sentence(file: Path) -> None:
     data = file.read_bytes()

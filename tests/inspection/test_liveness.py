@@ -22,6 +22,7 @@ WAVE64 = "-mwavefrontsize64"
 EVERY_WAY = [(level, *wave) for level in ("-O0", "-O1", "-O3") for wave in ((), (WAVE64,))]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize(
@@ -55,6 +56,7 @@ SEEDS = [
 ]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_garbage_in_dead_registers_leaves_random_programs_right(seed: int) -> None:
     with garbage_in_dead_registers(seed):
@@ -66,6 +68,7 @@ def inputs() -> NDArray[np.uint32]:
     return np.random.default_rng(3).integers(0, 1 << 32, 1024, np.uint32)
 
 
+@pytest.mark.sample(13)
 @pytest.mark.parametrize("name", liveness_cases.CASES)
 def test_what_programs_note_is_live_or_dead(name: str) -> None:
     wave_size, body = liveness_cases.CASES[name]
@@ -79,6 +82,7 @@ def test_what_programs_note_is_live_or_dead(name: str) -> None:
         assert not note.dead & live, item.text
 
 
+@pytest.mark.sample(13)
 @pytest.mark.parametrize("name", liveness_cases.CASES)
 def test_garbage_in_dead_registers_leaves_these_programs_right(name: str) -> None:
     wave_size, body = liveness_cases.CASES[name]

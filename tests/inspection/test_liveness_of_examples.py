@@ -27,6 +27,7 @@ QUICK = (
 )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "name",
     [pytest.param(n, marks=() if n in QUICK else pytest.mark.exhaustive) for n in NAMES],

@@ -51,6 +51,7 @@ def test_straight_code_has_the_live_registers_of_the_model(seed: int, wave_size:
         assert live == expected, line.text
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("seed", range(2))
 def test_garbage_in_dead_registers_leaves_straight_code_right(seed: int, wave_size: int) -> None:

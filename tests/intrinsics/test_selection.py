@@ -32,6 +32,7 @@ def has_its_own_test(label: str) -> bool:
     return label.rpartition(".")[2] in amdgcn.BUILTINS
 
 
+@pytest.mark.sample(50)
 @pytest.mark.parametrize(
     "label",
     [

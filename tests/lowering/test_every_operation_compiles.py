@@ -66,6 +66,7 @@ def test_every_operator_on_scalars_is_selected(type: Scalar) -> None:
     assert "s_endpgm" in assembly(text, "-O1")
 
 
+@pytest.mark.sample(28)
 @pytest.mark.parametrize("constant", [1, 2, 7, -1, -2, -7, 0])
 @pytest.mark.parametrize("type", [scalar for scalar in ARITHMETIC if scalar.is_integer], ids=str)
 def test_every_operator_with_a_constant_is_valid(type: Scalar, constant: int) -> None:
@@ -73,6 +74,7 @@ def test_every_operator_with_a_constant_is_valid(type: Scalar, constant: int) ->
         verified(lowered(kernel_of_operators(type, constant)))
 
 
+@pytest.mark.sample(14)
 @pytest.mark.parametrize("type", VECTORS, ids=str)
 def test_every_operator_on_vectors_is_valid(type: Vector) -> None:
     verified(lowered(kernel_of_operators(type, None)))
@@ -120,6 +122,7 @@ def kernel_of_conversions(source: Scalar, length: int) -> tree.Function:
     return function("k", (a, *outs), *body)
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("source", SCALARS, ids=str)
 def test_every_conversion_of_scalars_is_selected(source: Scalar) -> None:
     text = lowered(kernel_of_conversions(source, 0))

@@ -99,6 +99,7 @@ def bounds(scalar: Scalar) -> list[tuple[int, int, int]]:
     return found
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("scalar", [i8, i16, i32, i64, u8, u16, u32, u64], ids=str)
 def test_ranges_of_run_time_bounds_and_steps(scalar: Scalar) -> None:
     limits = tuple(variable(name, scalar) for name in ("start", "stop", "step"))
@@ -112,6 +113,7 @@ def test_ranges_of_run_time_bounds_and_steps(scalar: Scalar) -> None:
         )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("constant_bounds", [False, True])
 @pytest.mark.parametrize("scalar", [i8, i32, u16, u64], ids=str)

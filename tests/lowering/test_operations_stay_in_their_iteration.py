@@ -86,6 +86,7 @@ def by_a_flag(x, out):
 USUAL = {("gfx1201", 0), ("gfx1201", 3), ("gfx1100", 1), ("gfx1100", 3), ("gfx942", 2)}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("cpu", "level"),
     [

@@ -144,6 +144,7 @@ on_x86 = pytest.mark.skipif(
 )
 
 
+@pytest.mark.sample(2)
 @on_x86
 @pytest.mark.parametrize("group", range(8))
 def test_random_expressions_mean_what_python_means(group: int) -> None:

@@ -16,6 +16,7 @@ def settings(seed: int) -> dict[str, int]:
     return {"level": level, "wave_size": wave_size, "bounds_check": source.random() < 0.7}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("group", range(4))
 def test_random_kernels_give_what_python_gives(group: int) -> None:
     for seed in range(group * 12, group * 12 + 6):

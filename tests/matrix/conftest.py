@@ -37,9 +37,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         params = item.callspec.params if hasattr(item, "callspec") else {}
         target, name = params.get("device"), getattr(item, "originalname", "")
+        module = item.path.stem
         is_whole = item.get_closest_marker("exhaustive") is not None
         if (target in CDNA[1:] and is_whole) or (
-            target is not None and is_left_out(target, item.module.__name__, name, params)
+            target is not None and is_left_out(target, module, name, params)
         ):
             left.append(item)
             continue

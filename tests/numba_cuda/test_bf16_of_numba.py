@@ -61,6 +61,7 @@ UNARY: dict[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("name", UNARY)
 def test_functions_of_all_numbers(name: str) -> None:
     function = getattr(bf16, name)
@@ -172,6 +173,7 @@ def directed(exact: int | Fraction, how: str) -> float:
     return around if is_beyond else float(step)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", ["int16", "uint16", "int32", "uint32", "int64", "uint64"])
 def test_conversions_of_integers(kind: str) -> None:
     ways = [getattr(bf16, f"{kind}_to_bfloat16_{how}") for how in ("rn", "rz", "rd", "ru")]

@@ -111,6 +111,7 @@ cuda.synchronize()
 """
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "options",
     [["-c", _PROGRAM], ["-W", "ignore", "-Bc", _PROGRAM]],

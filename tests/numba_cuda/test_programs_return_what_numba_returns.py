@@ -35,6 +35,7 @@ def wrong_arrays(names: list[str]) -> dict[str, str]:
     return found
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_some_programs_return_what_numba_returns(part: int) -> None:
     assert not wrong_arrays(SOME[part::PARTS])

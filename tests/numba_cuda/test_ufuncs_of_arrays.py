@@ -106,6 +106,7 @@ def check(ufunc: np.ufunc, letters: str) -> None:
             check_close(ufunc, mine, theirs, case)
 
 
+@pytest.mark.sample(22)
 @pytest.mark.parametrize("ufunc", **NAMED)
 def test_arrays_are_computed_as_numpy_computes_them(ufunc: np.ufunc) -> None:
     number = UFUNCS.index(ufunc)

@@ -117,6 +117,7 @@ def test_files_arrive_unchanged(wheel: Path) -> None:
         assert data == (folder_of(package.replace("/", ".")) / file).read_bytes(), name
 
 
+@pytest.mark.exhaustive  # the next one builds without an sdist, too
 def test_the_wheel_does_not_depend_on_the_sdist(
     checkout: Path, wheel: Path, tmp_path: Path
 ) -> None:

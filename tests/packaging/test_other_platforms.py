@@ -34,6 +34,7 @@ def double_in_this_process(values: list[float]) -> list[float]:
 
 
 # Only Windows can start processes as Windows does.
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("platform", "guard"), [("win32", "0"), ("darwin", "0"), ("darwin", "1")])
 def test_kernels_compile_and_run_without_what_only_linux_has(
     platform: str, guard: str, tmp_path: Path

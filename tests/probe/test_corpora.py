@@ -61,6 +61,7 @@ def test_batches_and_cases_have_names_of_their_own_and_need_no_device(target: Ta
             assert len(set(names)) == len(names)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("target", FAMILIES)
 def test_a_row_runs_on_the_emulator_and_is_identified(target: str) -> None:
     row = row_of(ROWS[target], target)
@@ -75,6 +76,7 @@ def test_a_row_runs_on_the_emulator_and_is_identified(target: str) -> None:
     assert str(found[row.name]) == "as emulated"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("target", "mnemonic"),
     [
@@ -107,6 +109,7 @@ def test_all_rows_run_on_the_emulator_and_are_identified(target: str) -> None:
 
 
 # On gfx11 the emulator always computes as the chip does.
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("target", ["gfx1201", "gfx942"])
 def test_an_emulator_that_fuses_is_named(target: str) -> None:
     row = row_of(ROWS[target], target)
@@ -165,6 +168,7 @@ def test_the_stored_programs_are_those_that_the_generator_writes() -> None:
     assert lzma.decompress(writer.FILE.read_bytes()) == writer.content()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("target", FAMILIES)
 def test_programs_write_what_python_does(target: str) -> None:
     with amdjit.use(f"emulator:{target}"):
@@ -206,6 +210,7 @@ def test_square_roots_of_all_halves_are_right_to_a_unit(target: str) -> None:
     assert case.inputs(0, 0x3C00) == "0x3c00 (1.0)"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("target", FAMILIES)
 def test_digests_of_whole_domains_are_those_of_the_reference(target: str) -> None:
     case = case_of(approximate, target, "v_exp_f32, all multiples of 2**-24 in (-1")
@@ -237,6 +242,7 @@ def test_a_sample_of_two_sources_takes_both() -> None:
         np.testing.assert_array_equal(half[fits], expected[fits])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("target", FAMILIES)
 @pytest.mark.parametrize("kind", ["u32", "f32"])

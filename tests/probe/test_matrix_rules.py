@@ -83,6 +83,7 @@ def check_base(row: Row) -> None:
             np.testing.assert_array_equal(found, wanted, err_msg=f"{row.name}, {experiment}")
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(("target", "name"), ROWS)
 def test_the_emulators_rule_computes_what_the_models_compute(target: str, name: str) -> None:
     check_base(row_of(name, target))
@@ -116,6 +117,7 @@ def alike(target: str, name: str) -> frozenset[str]:
     )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("target", "name"), ROWS[:1] + ROWS[3:4] + ROWS[5:6] + ROWS[9:10])
 def test_each_other_rule_gives_other_results_than_the_emulator(target: str, name: str) -> None:
     assert len(candidates_of(row_of(name, target))) > 60
@@ -142,6 +144,7 @@ def as_if(rule: Rule, target: str, name: str) -> tuple[Rule, Evidence]:
     return row_of(name, target).base_rule, replace(evidence, given=evidence.sums.by(rule))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("target", "name", "candidate"),
     [

@@ -275,6 +275,7 @@ def test_numpy_shares_the_emulators_memory() -> None:
         assert shared.tolist() == [2] * 5
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("variables", "expected"),
     [

@@ -25,7 +25,7 @@ import standin  # noqa: E402  (its folder is on the path from here on)
 needs_standin = pytest.mark.skipif(bool(standin.why_not()), reason=standin.why_not() or "-")
 
 
-def run_checks(file: str, expected: int, **settings: str) -> None:
+def run_checks(file: str, expected: int, *options: str, **settings: str) -> None:
     """Run files of checks under pytest in a process that finds the stand-in; at least `expected`
     must pass."""
     variables = standin.environment(**settings)
@@ -44,7 +44,7 @@ def run_checks(file: str, expected: int, **settings: str) -> None:
         "-c",
     ]
     result = subprocess.run(
-        [*command, os.devnull, *(str(STANDIN / name) for name in file.split())],
+        [*command, os.devnull, *(str(STANDIN / name) for name in file.split()), *options],
         env=variables,
         capture_output=True,
         text=True,
@@ -127,8 +127,14 @@ def test_an_error_without_words_or_remedy_is_still_a_sentence() -> None:
 
 
 @needs_standin
-def test_kernels_and_examples_run_on_hip_as_on_the_emulator() -> None:
-    run_checks("emulated_checks.py", 20)
+def test_kernels_and_some_examples_run_on_hip_as_on_the_emulator() -> None:
+    run_checks("emulated_checks.py", 12, "-k", "not examples or saxpy or mlp or hgemv")
+
+
+@needs_standin
+@pytest.mark.exhaustive
+def test_all_examples_run_on_hip_as_on_the_emulator() -> None:
+    run_checks("emulated_checks.py", 15, "-k", "examples")
 
 
 @needs_standin

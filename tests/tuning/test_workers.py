@@ -177,6 +177,7 @@ def _use_cache(folder: str) -> None:
     os.environ["AMDJIT_CACHE_DIR"] = folder
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("shares_cache", [True, False])
 def test_what_workers_compiled_is_not_compiled_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shares_cache: bool

@@ -42,6 +42,7 @@ def generic(value, dtype: Const):
 MAKERS = [plain, not_inlined, through_another]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("make", MAKERS, ids=["plain", "not inlined", "through another"])
 @pytest.mark.parametrize("level", [0, 3])
 def test_two_calls_have_two_arrays(make: Any, level: int) -> None:

@@ -37,6 +37,7 @@ def reduced(i, a, results):
     results[i, 8] = a[i:, ::2].argmin()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", ["?", "i1", "u8", "f4"])
 def test_reductions_are_those_of_numpy(dtype: str) -> None:
     same_as_python(reduced, values(dtype, 8, 5), np.zeros((8, 9)), lanes=8)
@@ -89,6 +90,7 @@ def with_nans(i, a, results):
     results[i, 11] = (row[0] in row) + 2 * (5.0 in row)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.filterwarnings("ignore:All-NaN")
 def test_nans_count_as_in_numpy(dtype: str) -> None:
@@ -127,6 +129,7 @@ def types_of_results(a, kinds: Const):
             raise TypeError("another type")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_results_have_numpys_types(dtype: str) -> None:
     a = np.ones(3, dtype)
@@ -145,6 +148,7 @@ def pythons(a, results):
     results[4] = sum(a, 10)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["u1", "f4"])
 def test_pythons_own_functions_take_arrays(dtype: str) -> None:
     a = np.array([200, 3, 100, 0], dtype)
@@ -189,6 +193,7 @@ def complex_totals(a, out):
     out[3] = 1j in a
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 def test_complex_numbers_are_summed(dtype: Any) -> None:
     a, out = np.array([1 + 2j, 3 - 1j, 1j, 2], dtype), np.zeros(4, dtype)
@@ -224,6 +229,7 @@ def of_empty(a, out, which: Const):
         out[0] = max(a)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("which", ["sum", "min", "argmax", "max"])
 def test_empty_arrays_have_sums_but_no_extremes(which: str) -> None:
     a, out = np.zeros(0, np.float32), np.zeros(1, np.float32)

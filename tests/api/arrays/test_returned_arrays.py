@@ -32,6 +32,7 @@ def _each(i, x, out):
     out[i, 3] = counts[0] + counts[1] + counts[2]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("level", [0, 1, 3])
 def test_elements_of_a_returned_array_are_those_of_python(level: int) -> None:
     @amdjit.kernel(max_recursion=5, warnings=False, opt_level=level)

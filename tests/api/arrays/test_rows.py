@@ -58,6 +58,7 @@ def on_device(name: str) -> tuple[np.ndarray[Any, Any], Any]:
     return part, cuts[name](there)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", PARTS)
 def test_a_wide_load_reads_neighbours_of_the_array_however_it_lies(name: str) -> None:
     copy = copy_kernel()
@@ -72,6 +73,7 @@ def test_a_wide_load_reads_neighbours_of_the_array_however_it_lies(name: str) ->
         assert bool(isa(compiled).count("global_load_b128")) == wide
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "name", [name for name in PARTS if name not in ("whole", "one row again and again")]
 )

@@ -81,6 +81,7 @@ def statements(text: str) -> list[str]:
     return re.split(r"; |\n", text.strip())
 
 
+@pytest.mark.sample(18)
 @pytest.mark.parametrize("text", [*statements(ROWS), *statements(MATRICES)])
 def test_shapes_meet_as_in_numpy(text: str) -> None:
     shape = (8,) if text in statements(ROWS) else (3, 4)
@@ -93,6 +94,7 @@ def test_shapes_meet_as_in_numpy(text: str) -> None:
         assert re.search(r"could not .*\)", expected)[0] in found  # type: ignore[index]
 
 
+@pytest.mark.sample(6)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("typing", ["amdjit", "numba"])
 @pytest.mark.parametrize("text", OWN)

@@ -38,6 +38,7 @@ def cut(i, a, limits, out):
     out[i] = out[i] * 7 + own[::-1].sum() + own[3] + 5 * own[::step][::step].sum()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", [np.int32, np.int64])
 def test_slices_are_cut_as_python_cuts_them_with_any_step(kind: Any) -> None:
     a = np.arange(1, 9, dtype=np.int32)

@@ -53,6 +53,7 @@ def expected(a, index):
     return out, counts
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", [np.int8, np.int32, np.int64])
 @pytest.mark.parametrize("bounds_check", [False, True])

@@ -387,6 +387,7 @@ FUNCTIONS: list[Callable[..., Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_expressions_are_evaluated_in_pythons_order(function: Callable[..., Any]) -> None:
     a = np.array([[2, 3, 5, 7], [1, 4, 2, 9], [0, 1, 6, 3], [3, 2, 1, 8]], np.int32)

@@ -39,7 +39,7 @@ CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_t
 
 
 @given(functions())
-@settings(max_examples=15, deadline=None, phases=PHASES, suppress_health_check=CHECKS)
+@settings(max_examples=8, deadline=None, phases=PHASES, suppress_health_check=CHECKS)
 def test_random_control_flow_is_pythons(source: str) -> None:
     check(source)
 

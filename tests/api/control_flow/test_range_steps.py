@@ -41,6 +41,7 @@ FUNCTIONS = [plain, backwards, beside_another, numbered]
 TYPES = [np.int32, np.uint32, np.int64, np.uint64, np.int8]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.covering(2)
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("dtype", TYPES, ids=lambda d: d.__name__)
@@ -61,6 +62,7 @@ def test_a_step_of_0_is_a_value_error(function: Any, dtype: Any, level: int) -> 
     assert list(out) == [3, 3 if function is backwards else 7]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.covering(2)
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("dtype", TYPES, ids=lambda d: d.__name__)

@@ -141,6 +141,7 @@ HOST: list[tuple[Any, Any]] = [
 ]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("number", range(len(HOST)))
 def test_functions_from_the_host(number) -> None:
     function, model = HOST[number]

@@ -209,6 +209,7 @@ def calling(function: Any, level: int) -> Any:
     return kernel
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("level", [0, 3])
 def test_the_chosen_function_is_called(level: int) -> None:
     x = np.array([1, 5, 3, 2, 7, 4, 0, 6], np.int32)

@@ -46,6 +46,7 @@ def expected(x: int, i: int) -> int:
     return total + (total * 3 if total > 20 else 20)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(("processor", "wave_size"), [("gfx1100", 64), ("gfx1201", 32)])
 @pytest.mark.parametrize("name", NAMES)
 def test_any_name_will_do(name: str, processor: str, wave_size: int) -> None:

@@ -107,6 +107,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("method", ["spawn", "fork"])
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
 def test_kernels_reach_processes_of_multiprocessing(folder: Path, method: str) -> None:

@@ -120,6 +120,7 @@ def ordered(order: amdjit.Const, sizes: amdjit.Const, x, out):
     out[i, 2] = order((left, 2.0), (right, 1))
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("sizes", [(1, 1), (3, 3), (2, 3), (3, 1)])
 def test_tuples_are_ordered_as_pythons(order: Callable[[Any, Any], Any], sizes: Any) -> None:

@@ -120,6 +120,7 @@ def product_on(device: str, code: str) -> Any:
     return np.concatenate([d.ravel(), sums])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("code", GENERIC)
 def test_members_compute_with_generic_code_what_they_do_with_their_own(code: str) -> None:
     generic = named_target(code)

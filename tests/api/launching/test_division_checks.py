@@ -160,6 +160,7 @@ def test_numbas_debug_turns_it_on() -> None:
     assert r.tolist() == [np.inf, 1]
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("divide", DIVISIONS)
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u4", "i4", "i8", "u8", "f2", "f4", "f8"])
 def test_a_constant_divisor_of_0_is_refused_for_integers(
@@ -193,6 +194,7 @@ def test_a_constant_divisor_of_0_is_refused_for_integers(
                 kernel[1, 1](a, out)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u8", "i8", "f2", "f4", "f8"])
 def test_a_divisor_of_0_at_run_time_gives_what_the_page_says(dtype: str) -> None:
     @amdjit.kernel

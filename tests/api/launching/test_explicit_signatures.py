@@ -293,6 +293,7 @@ def test_device_functions_convert_arguments_and_results() -> None:
         amdjit.kernel("i32(i32)", device=True)(_sum)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", [i8, u64, f16, f64])
 def test_every_conversion_of_a_device_function_is_numpys(kind: Any) -> None:
     """Arguments of every type: as NumPy casts them, or refused."""

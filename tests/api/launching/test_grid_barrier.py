@@ -49,7 +49,7 @@ def stencil_in_numpy(x: np.ndarray, rounds: int) -> np.ndarray:
     return x
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(
     grid=st.integers(1, 40),
     block=st.integers(1, 200),
@@ -130,6 +130,7 @@ def test_grids_and_blocks_of_three_dimensions() -> None:
     np.testing.assert_array_equal(x, 2 * np.arange(n)[::-1])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("wave_size", WAVE_SIZES)
 def test_as_many_workgroups_as_fit(wave_size: int) -> None:
     kernel = STENCILS[wave_size]
@@ -295,6 +296,7 @@ def test_a_barrier_that_not_all_work_items_reach_is_reported(kernel: amdjit.Kern
     assert {report.check for report in caught.value.reports} == {"sync"}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("wave_size", WAVE_SIZES)
 def test_the_race_check_knows_the_barrier(wave_size: int) -> None:
     x = np.arange(500, dtype=np.int32)

@@ -219,6 +219,7 @@ def same_limit() -> Iterator[None]:
     globals()["LIMIT"] = before
 
 
+@pytest.mark.sample(2)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", KERNELS)
 @settings(max_examples=5)
@@ -239,6 +240,7 @@ LEARNED = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", KERNELS)
 def test_neighbours_of_a_learned_call_are_told_from_it(name: str) -> None:

@@ -85,6 +85,7 @@ def test_workgroups_are_those_that_can_be_placed(
     assert kernel.max_cooperative_grid(block, dynamic, signature=signature) == 32 * expected
 
 
+@pytest.mark.sample(1)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("count", [4, 60, 100, 140])
 @pytest.mark.parametrize("block", [32, 96, 256])

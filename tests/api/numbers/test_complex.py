@@ -54,6 +54,7 @@ def product(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
     return result
 
 
+@pytest.mark.sample(1)
 @TYPES
 def test_operators_on_complex_numbers_give_what_numpy_gives(kind: Any) -> None:
     a, b = numbers(kind, 1), numbers(kind, 2)
@@ -139,6 +140,7 @@ def magnitudes(a, out):
     out[i] = abs(a[i])
 
 
+@pytest.mark.sample(1)
 @TYPES
 def test_magnitudes_are_numpys(kind: Any) -> None:
     a = numbers(kind, 4)

@@ -99,6 +99,7 @@ def result(statement: str, typing: str = "amdjit", **names: Any) -> float:
     return float(o[0])
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_every_kind_of_integer_is_a_constant(kind: Any) -> None:
     is_signed = kind is Member or np.dtype(kind).kind == "i"
@@ -109,6 +110,7 @@ def test_every_kind_of_integer_is_a_constant(kind: Any) -> None:
     assert result("o[0] = len(shared.array(N, f32)) + len((1, 2, 3)[:N])", **names) == 4
 
 
+@pytest.mark.sample(22)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("typing", ["amdjit", "numba"])
 @pytest.mark.parametrize("use", [*USES, *OTHERS])

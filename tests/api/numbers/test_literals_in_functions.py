@@ -158,6 +158,7 @@ INTEGERS = (
 )  # fmt: skip
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("function", INTEGERS, ids=lambda function: function.__name__)
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64])
 def test_integers_given_to_functions_are_computed_in_64_bits_for_64_bit_arrays(

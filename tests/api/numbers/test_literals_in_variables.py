@@ -110,6 +110,7 @@ INTEGER_KERNELS = (
 )  # fmt: skip
 
 
+@pytest.mark.sample(11)
 @pytest.mark.parametrize("function", INTEGER_KERNELS, ids=lambda function: function.__name__)
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64])
 def test_integers_are_computed_in_64_bits_for_64_bit_arrays(

@@ -173,6 +173,7 @@ def check_pair(left: Scalar, right: Scalar) -> None:
         check(every_shift, each(operator.lshift, operator.rshift), a, shifts, left, left)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("scalar", NUMBERS, ids=str)
 def test_operators_on_one_type(scalar: Scalar) -> None:
     check_pair(scalar, scalar)
@@ -201,6 +202,7 @@ SOME_MIXED = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("left", "right"), SOME_MIXED, ids=str)
 def test_operators_on_two_types(left: Scalar, right: Scalar) -> None:
     check_pair(left, right)
@@ -218,6 +220,7 @@ def converted(a, out, bits: amdjit.Const):
     out[i] = bits(a[i])
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("target", [*NUMBERS, boolean], ids=str)
 def test_conversions_between_all_types_give_what_numpy_gives(target: Scalar) -> None:
     for source in (i8, u16, i32, u32, i64, u64, f16, f32, f64, boolean):

@@ -61,6 +61,7 @@ def of_python(expression: str, arguments: dict[str, Any]) -> Any:
     return eval(expression, {"math": math, "operator": operator, "i64": int, **arguments})
 
 
+@pytest.mark.sample(30)
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.float64])
 @pytest.mark.parametrize(("expression", "arguments"), POWERS)
 def test_integers_have_no_bounds(expression: str, arguments: dict[str, Any], dtype: Any) -> None:
@@ -74,6 +75,7 @@ def test_floats_are_pythons(expression: str, arguments: dict[str, Any]) -> None:
     )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("start", "update", "power", "arguments", "expected"), IN_LOOPS)
 def test_powers_without_a_width_adopt_one(
     start: str, update: str, power: str, arguments: dict[str, Any], expected: float

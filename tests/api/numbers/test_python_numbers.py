@@ -33,6 +33,7 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", INTEGERS, ids=lambda dtype: dtype.__name__)
 def test_integers_take_the_arrays_type_or_are_refused_by_the_launch(dtype: Any) -> None:
     x = values_of(dtype)
@@ -45,6 +46,7 @@ def test_integers_take_the_arrays_type_or_are_refused_by_the_launch(dtype: Any) 
         same_as_numpy(left, nonzero, a, op, (a, nonzero))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", INTEGERS, ids=lambda dtype: dtype.__name__)
 def test_comparisons_with_integers_are_exact(dtype: Any) -> None:
     x = values_of(dtype)
@@ -62,6 +64,7 @@ def test_comparisons_with_integers_are_exact(dtype: Any) -> None:
         assert out.tolist() == [op(a, int(number)) for number in x], (op, a)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", FLOATS, ids=lambda dtype: dtype.__name__)
 def test_numbers_take_a_float_arrays_type(dtype: Any) -> None:
     x = values_of(dtype)

@@ -75,6 +75,7 @@ def stored(lines: list[str], wide: type) -> tuple[np.float32, Any]:
 LATER_USES = list(LATER)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("value", "uses"),
     [

@@ -87,6 +87,7 @@ def results(text: str, **names: Any) -> list[float]:
     return o.tolist()
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("join", JOINS)
 def test_no_value_passes_through_the_type_of_two(join: str) -> None:
     assert results(JOINS[join]) == [2049, 1.5, 0.25]

@@ -111,6 +111,7 @@ def test_kernels_are_linked_as_lld_links_them(
     assert_same(emit_object(optimise(ir(name), target, options), target, options))
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("target", TARGETS, ids=str)
 def test_every_target_and_wave_size_is_linked_as_lld_links_it(target: Target) -> None:
     for wave_size in target.wave_sizes:
@@ -140,6 +141,7 @@ def test_objects_of_clang_are_linked_as_lld_links_them(
     assert_same(result.read_bytes())
 
 
+@pytest.mark.sample(15)
 @pytest.mark.parametrize("seed", range(60))
 def test_random_objects_are_linked_as_lld_links_them(seed: int) -> None:
     require_lld()
@@ -165,6 +167,7 @@ def test_the_comment_names_the_linker_and_is_all_that_differs(
     assert link_plain(relocatable, other) == ours.replace(COMMENT, other)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("length", [0, 1, 3, 4, 8, 9, 16, 17, 128, 129, 240, 241, 1024, 1025, 5000])
 def test_strings_of_every_length_are_in_llds_order(length: int) -> None:
     texts = [chr(97 + i % 26) * length + f"{i}"[: max(0, length)] for i in range(40)]

@@ -111,6 +111,7 @@ def random_line(rng: random.Random) -> str:
     )
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("seed", range(24))
 def test_random_halves_as_the_model_has_them(seed: int) -> None:
     rng = random.Random(seed)

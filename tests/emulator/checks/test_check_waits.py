@@ -41,6 +41,7 @@ def levels() -> list[Any]:
     return cases
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize(("name", "level"), levels())
 def test_what_clang_makes_lacks_no_wait(name: str, level: str) -> None:
     assert find_missing_waits(compile_kernel(name, level)) == ()
@@ -75,6 +76,7 @@ def check_mutants(name: str, level: str, every: int) -> tuple[int, int]:
     return tried, needed
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "name", ["reduction", "atomics", "matrix_shared", "cross_lane", "branches"]
 )

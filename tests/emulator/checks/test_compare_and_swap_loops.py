@@ -67,6 +67,7 @@ ADDERS = (
 )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kernel", ADDERS, ids=lambda kernel: kernel.__name__)
 def test_atomics_of_doubles_are_no_races(kernel: amdjit.Kernel) -> None:
     reports = reports_of(lambda: kernel[4, 64](np.zeros(4), np.arange(256.0)), *CHECKS)

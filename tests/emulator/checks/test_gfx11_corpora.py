@@ -92,6 +92,7 @@ def assert_silent(case: Case) -> None:
     assert not reports, text_of(reports)
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(("check", "case"), [*SLICE, ("sync", OWN)], ids=name_of)
 def test_some_seeded_bugs_are_found_on_gfx11(check: str, case: Case) -> None:
     assert_found(check, case)

@@ -30,6 +30,7 @@ def _load(cpu: str, name: str) -> str:
     return f"global_load_lds_{name} v250, s[4:5]"
 
 
+@pytest.mark.sample(3)
 @pytest.mark.covering(1)
 @needs_tools
 @pytest.mark.parametrize("cpu", CDNA)

@@ -101,6 +101,7 @@ def slices(cases: list[Any]) -> list[Any]:
     return found
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(("cpu", "check", "case"), slices(PRESENT))
 def test_seeded_bugs_are_found_on_cdna(cpu: str, check: str, case: Case) -> None:
     reports = reports_of(lambda: case.launch(case.kernel), check, device=f"emulator:{cpu}")

@@ -42,6 +42,7 @@ def _kinds(cpu: str, body: str) -> list[str]:
     return [report.kind for report in checked.reports]
 
 
+@pytest.mark.sample(4)
 @needs_tools
 @pytest.mark.parametrize("text", _HALVES)
 def test_two_halves_define_a_register(text: str) -> None:
@@ -52,6 +53,7 @@ def test_two_halves_define_a_register(text: str) -> None:
     assert _kinds(_HALVES[text], high + undefined) == ["undefined-store"]
 
 
+@pytest.mark.sample(2)
 @needs_tools
 @pytest.mark.parametrize("text", _BYTES)
 def test_four_bytes_define_a_register(text: str) -> None:

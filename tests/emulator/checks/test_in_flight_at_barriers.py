@@ -112,6 +112,7 @@ def found(family: str, first: str, second: str, wait: str) -> list[SanitizerRepo
     return reports.reports
 
 
+@pytest.mark.sample(4)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("case", MATRIX)
 @pytest.mark.parametrize("family", FAMILIES)

@@ -47,6 +47,7 @@ def timed(out):
         out[i] = lost
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "family", ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1150", "gfx1201"]
 )

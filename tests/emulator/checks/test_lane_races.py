@@ -128,6 +128,7 @@ def test_lanes_that_something_orders_are_no_race(family: str) -> None:
         assert not found, text_of(found)
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("case", correct.CASES, ids=lambda case: case.name)
 def test_correct_kernels_have_no_races_of_lanes(case: Case) -> None:
     found = reports_of(lambda: case.launch(case.kernel), "lanes")

@@ -96,6 +96,7 @@ def races(kernel: amdjit.Kernel, family: str) -> list[SanitizerReport]:
     return found.reports
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(("family", "release", "acquire"), RUNS)
 def test_a_release_and_an_acquire_order_workgroups(
     tmp_path: Path, family: str, release: str, acquire: str

@@ -109,6 +109,7 @@ KERNELS = {
 }
 
 
+@pytest.mark.sample(5)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("family", FAMILIES)

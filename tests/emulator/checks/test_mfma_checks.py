@@ -109,6 +109,7 @@ def device_arrays(instruction: MfmaInstruction, given: Any, operand: str, lane: 
     return arrays[: len(given) + instruction.is_sparse]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("target", "name", "given", "controls"), CASES)
 def test_undefined_rows_and_columns_are_reported(
     target: str, name: str, given: tuple[int, ...], controls: tuple[int, ...]
@@ -141,6 +142,7 @@ def scaled(a, b, c, scale_a, scale_b, keep, out):
         out[i] = d[2]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("operand", ["a", "b", "c", "scale_a", "scale_b"])
 def test_undefined_scales_count_as_what_they_scale(operand: str) -> None:
     instruction = mfma_instruction("mfma_scale_f32_16x16x128_f8f6f4", "gfx950")
@@ -181,6 +183,7 @@ KERNEL early(GLOBAL u32 *x) {{
 """
 
 
+@pytest.mark.sample(3)
 @needs_tools
 @pytest.mark.parametrize(
     ("loaded", "operands"),

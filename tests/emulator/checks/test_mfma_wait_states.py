@@ -74,6 +74,7 @@ def use_of(text: str) -> str:
     return text
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("place", range(3), ids=("gfx90a", "gfx942", "gfx950"))
 def test_each_use_needs_its_wait_states(place: int) -> None:
     cpu = ("gfx90a", "gfx942", "gfx950")[place]

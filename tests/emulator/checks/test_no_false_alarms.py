@@ -37,12 +37,14 @@ def test_there_are_as_many_as_promised() -> None:
     assert len(CASES) + len(correct_kernels.LAUNCHES) + len(EXAMPLES) >= 60
 
 
+@pytest.mark.sample(17)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_correct_kernels_raise_no_alarm(case: Case) -> None:
     reports = reports_of(lambda: case.launch(case.kernel), *CHECKS)
     assert not reports, text_of(reports)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("launch", correct_kernels.LAUNCHES, ids=lambda launch: launch[0].__name__)
 def test_kernels_that_only_look_wrong(launch: correct_kernels.Launch) -> None:
     kernel, block, arguments = launch
@@ -54,6 +56,7 @@ def test_kernels_that_only_look_wrong(launch: correct_kernels.Launch) -> None:
 _LONGEST = ("flash_attention", "i8_gemm", "perf_hgemm")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "name",
     [
@@ -67,6 +70,7 @@ def test_the_examples_raise_no_alarm(name: str) -> None:
     assert not reports, text_of(reports)
 
 
+@pytest.mark.sample(4)
 @needs_tools
 @pytest.mark.parametrize(
     ("case", "level"),

@@ -36,6 +36,7 @@ def test_seeded_races_are_found_at_their_lines(case: Case) -> None:
     assert others == case.others() or not case.others(), text_of(reports)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", HOSTS)
 def test_hosts_with_narrower_vectors_find_the_same(name: str) -> None:
     target = find_target("gfx1201")

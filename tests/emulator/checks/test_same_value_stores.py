@@ -52,6 +52,7 @@ def races(kernel: Any, values: Array, places: Array) -> list[str]:
     return [report.kind for report in reports]
 
 
+@pytest.mark.sample(10)
 @pytest.mark.covering(2)
 @pytest.mark.parametrize("places", PLACES)
 @pytest.mark.parametrize("kind", KINDS)

@@ -73,6 +73,7 @@ def cases() -> list[Any]:
     return found
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(("family", "access", "beside", "element", "marked"), cases())
 def test_a_plain_store_is_a_race_beside_any_atomic(
     tmp_path: Path, family: str, access: str, beside: str, element: str, marked: bool
@@ -135,6 +136,7 @@ def message(x, count):
 SILENT = (stored_by_all, stored_and_loaded, loaded_at_last, unlocked_by_a_store, message)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_atomic_stores_are_no_race(family: str) -> None:
     for kernel in SILENT:

@@ -82,6 +82,7 @@ LAUNCHES = [
 ]
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(
     ("check", "case"), some(SEEDED_BUGS), ids=lambda value: getattr(value, "name", value)
 )
@@ -95,6 +96,7 @@ def test_the_bugs_of_wave32_are_found(check: str, case: Case) -> None:
         )
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("check", "case"), BUGS, ids=lambda value: getattr(value, "name", value))
 def test_bugs_of_wide_waves_are_found(check: str, case: Case) -> None:
     reports = reports_of(lambda: case.launch(case.kernel), check)
@@ -125,6 +127,7 @@ def test_lanes_of_both_halves_are_named_and_counted() -> None:
     assert third.count == 24
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("case", [*CORRECT, *some(CORRECT_KERNELS)], ids=lambda case: case.name)
 def test_correct_kernels_are_not_reported(case: Case) -> None:
     kernel = wide(case.kernel)
@@ -132,6 +135,7 @@ def test_correct_kernels_are_not_reported(case: Case) -> None:
     assert not reports, text_of(reports)
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("launch", LAUNCHES, ids=lambda launch: launch[0].__name__)
 def test_kernels_that_only_look_wrong_are_not_reported(launch: correct_kernels.Launch) -> None:
     kernel, block, arguments = launch
@@ -139,6 +143,7 @@ def test_kernels_that_only_look_wrong_are_not_reported(launch: correct_kernels.L
     assert not reports, text_of(reports)
 
 
+@pytest.mark.sample(1)
 @needs_tools
 @pytest.mark.parametrize("level", [pytest.param("-O0", marks=pytest.mark.exhaustive), "-O3"])
 @pytest.mark.parametrize(

@@ -83,6 +83,7 @@ def lines_of(addresses: list[int], size: int) -> int:
     return len(touched)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("size", TYPES)
 @pytest.mark.parametrize("wave_size", [32, 64])

@@ -48,6 +48,7 @@ def check_case(case: Case, wave_size: int, level: str) -> None:
             np.testing.assert_array_equal(one, two)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("case", SOME, ids=str)
 @pytest.mark.parametrize("wave_size", [32, 64])
@@ -114,6 +115,7 @@ KERNEL k(GLOBAL int *x, GLOBAL int *out, int n) {
 """
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("flags", [("-O1",), ("-O1", "-mwavefrontsize64")])
 def test_flat_and_buffer_accesses(flags: tuple[str, ...]) -> None:
     code = compile_source(FLAT, *flags)

@@ -132,6 +132,7 @@ def test_only_loads_of_cdna_3_and_4_have_an_order_of_their_own() -> None:
     assert order_of("gfx12", is_load=True) is LdsOrder.CONSECUTIVE
 
 
+@pytest.mark.sample(3)
 @needs_tools
 @pytest.mark.parametrize(("processor", "width"), PUBLISHED)
 def test_profiles_count_conflicts_of_the_processor(processor: str, width: int) -> None:

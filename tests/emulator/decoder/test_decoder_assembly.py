@@ -77,6 +77,7 @@ def _check(true16: bool, seed: int, count: int, sets: InstructionSet) -> int:
     return len(good)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("true16", [False, True])
 def test_what_is_assembled_decodes_to_its_text(true16: bool) -> None:
     assert check(true16, 1, 4) > 1500

@@ -55,6 +55,7 @@ def test_there_are_kernels_to_decode() -> None:
     assert len(SOURCES) >= 12
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize(
     ("name", "level"),
     [
@@ -72,6 +73,7 @@ def test_compiled_kernels_decode_as_objdump_does(name: str, level: int, tmp_path
     assert mine == theirs
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "name", [name for name in SOURCES if not name.startswith(("matrix", "cross_lane"))]
 )
@@ -87,6 +89,7 @@ def test_wave64_kernels_decode_as_objdump_does(name: str, tmp_path: Path) -> Non
     assert mine == theirs
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("level", [0, 3])
 @pytest.mark.parametrize("name", ["half_precision", "half_registers", "bytes", "matrix"])
@@ -106,6 +109,7 @@ def test_code_that_allocates_halves_of_registers_decodes_as_objdump_does(
     assert "half" not in name or any(".h" in line.text for line in halves)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize(
     "cpu", ["gfx1152", "gfx1153", "gfx9-4-generic", "gfx11-generic", "gfx12-generic"]

@@ -51,6 +51,7 @@ def _check_reads_back(sets: InstructionSet, wave_size: int, count: int, share: f
     assert len(seen) >= share * expected
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("sets", _SETS, ids=lambda sets: sets.name)
 def test_random_instructions_read_back(sets: InstructionSet) -> None:
     _check_reads_back(sets, 32 if sets.has_wave32 else 64, 3, 0.6)

@@ -87,12 +87,12 @@ def check(chosen: list[Piece], form: Format, sets: InstructionSet) -> int:
     return agreed
 
 
+@pytest.mark.sample(22)
 @pytest.mark.parametrize(("sets", "form"), _SLICE)
 def test_fields_of_every_opcode_of_gfx9_decode_as_objdump_does(
     sets: InstructionSet, form: Format
 ) -> None:
-    # There are two products with scales.
-    count = 30 if form.name == "MAIX" else 2 if sets is GFX942 else 1
+    count = 10 if form.name == "MAIX" else 1  # there are two products with scales
     chosen = field_pieces(form.name, random.Random(form.name), count, sets)
     assert check(list(chosen), form, sets) > 0
 

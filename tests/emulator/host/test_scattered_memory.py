@@ -40,6 +40,7 @@ print(len({code.addresses[f"function{k}"] for k, code in enumerate(linked)}))
 """
 
 
+@pytest.mark.sample(1)
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's mmap, not Windows or macOS")
 @pytest.mark.parametrize("first", [801, 901, 1001])
 def test_sections_of_an_object_stay_together(first: int) -> None:

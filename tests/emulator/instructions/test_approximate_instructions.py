@@ -146,12 +146,14 @@ WHOLE_DOMAINS: dict[str, tuple[str, Callable[[], Words], Callable[[Words], str]]
 }  # fmt: skip
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("domain", WHOLE_DOMAINS)
 def test_whole_domains_are_those_of_the_chip(domain: str) -> None:
     name, bits, digest = WHOLE_DOMAINS[domain]
     assert digest(run(name, "f32", bits())) == DIGESTS[domain]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("modifiers", ["none", "clamp", "mul2", "div2"])
 def test_modifiers_of_f32_are_those_of_the_chip(modifiers: str) -> None:
     written = {"none": "", "clamp": " clamp", "mul2": " mul:2", "div2": " div:2"}[modifiers]
@@ -163,6 +165,7 @@ def test_modifiers_of_f32_are_those_of_the_chip(modifiers: str) -> None:
 HALVES = np.arange(1 << 16, dtype=np.uint32)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("which", [name for name in DIGESTS if name.startswith("five_f16")])
 def test_modifiers_of_f16_are_those_of_the_chip(which: str) -> None:
     _, modifiers, mode = which.split(".")
@@ -174,6 +177,7 @@ def test_modifiers_of_f16_are_those_of_the_chip(which: str) -> None:
     assert byte_hash(np.concatenate(found)) == DIGESTS[which]
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(
     "which",
     [
@@ -200,6 +204,7 @@ def test_scalar_forms_return_the_same_bits(name: str, kind: str) -> None:
     np.testing.assert_array_equal(found, run(name, kind, bits).repeat(32))
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("which", [name for name in DIGESTS if name.endswith("signaling")])
 def test_halves_are_those_of_the_chip_where_nans_keep_signaling(which: str) -> None:
     """As gfx11 passes NaNs on without MODE's IEEE, which gfx12 has not."""

@@ -124,6 +124,7 @@ def dwords(source: Format, row: NDArray[np.uint64]) -> list[NDArray[np.uint32]]:
     return [(row >> np.uint64(32 * part)).astype(np.uint32) for part in range(count)]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("setting", settings(), ids=str)
 @pytest.mark.parametrize(
     ("name", "source", "target"),
@@ -146,6 +147,7 @@ def test_narrowing(name: str, source: Format, target: Format, setting: Setting) 
         assert got == expected, (hex(bits), omod, hex(got), hex(expected))
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("setting", settings(), ids=str)
 @pytest.mark.parametrize(("name", "form"), [("v_ldexp_f16", F16), ("v_ldexp_f32", F32)])
 def test_scaling(name: str, form: Format, setting: Setting) -> None:
@@ -260,6 +262,7 @@ _OF_OPERAND = (
 _LARGEST = {"f16": 0x7BFF, "f32": 0x7F7FFFFF, "f64": 0x7FEFFFFFFFFFFFFF}
 
 
+@pytest.mark.sample(12)
 @pytest.mark.usefixtures("each_tier")
 @pytest.mark.parametrize("mode", range(4))
 @pytest.mark.parametrize("code", _LARGEST)

@@ -156,6 +156,7 @@ def scale_digest(form: Format, values: Iterable[int], conditions: Iterable[int])
     )
 
 
+@pytest.mark.sample(2)
 @needs_tools
 @pytest.mark.usefixtures("each_tier")
 @pytest.mark.parametrize("row", rows("div_scale"))
@@ -182,6 +183,7 @@ def test_div_scale_gives_the_captured_values(row: dict[str, Any]) -> None:
         assert mine == numbers(row["digests"][start : start + 16])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("row", rows("div_scale"))
 def test_the_model_of_div_scale(row: dict[str, Any]) -> None:
     form, (below, above) = form_of(row), pairs(row)
@@ -275,6 +277,7 @@ def check_fmas(row: dict[str, Any], compute: Any) -> None:
     ]
 
 
+@pytest.mark.sample(2)
 @needs_tools
 @pytest.mark.usefixtures("each_tier")
 @pytest.mark.parametrize("row", rows("div_fmas"))
@@ -283,6 +286,7 @@ def test_div_fmas_gives_the_captured_values(row: dict[str, Any]) -> None:
 
 
 # The model in Python takes longest for the widest: the emulator has all captured values above.
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "row",
     [
@@ -305,6 +309,7 @@ def fixup_digest(form: Format, values: Iterable[int]) -> int:
     return digest(packed(list(values), form.width // 8))
 
 
+@pytest.mark.sample(3)
 @needs_tools
 @pytest.mark.usefixtures("each_tier")
 @pytest.mark.parametrize("row", rows("div_fixup"))

@@ -151,6 +151,7 @@ def test_the_idiom_of_compilers_quiets() -> None:
     np.testing.assert_array_equal(found, np.array(same, np.uint32))
 
 
+@pytest.mark.sample(8)
 @pytest.mark.covering(2)
 @pytest.mark.parametrize("mode", range(4))
 @pytest.mark.parametrize("kind", [F16, F32, F64])

@@ -34,6 +34,7 @@ from tests.emulator.single_instruction import join64, run_registers
 pytestmark = needs_tools
 
 
+@pytest.mark.sample(8)
 @pytest.mark.covering(2)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", [F16, F32, F64])

@@ -41,6 +41,7 @@ _CONTROLS: dict[int, Callable[[NDArray[np.int64]], NDArray[np.int64]]] = {
 }
 
 
+@pytest.mark.sample(8)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("control", [*_CONTROLS, 0x157])
 @pytest.mark.parametrize("bound", [0, 1])

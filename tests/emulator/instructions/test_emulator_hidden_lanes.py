@@ -157,6 +157,7 @@ def check_random(seed: int) -> None:
     check(parts, source.sample(range(1, VECTORS + 1), 2), seed)
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("seed", range(24))
 def test_inactive_lanes_keep_what_is_read_later(seed: int) -> None:
     check_random(seed)

@@ -67,6 +67,7 @@ def levels(cases: list[Any], share: int = 1) -> list[Any]:
     return found
 
 
+@pytest.mark.sample(9)
 @pytest.mark.usefixtures("each_tier")
 @pytest.mark.parametrize(("case", "flags"), levels([*HALF_KERNELS, *HALF_KERNELS[::-1], *CASES]))
 def test_kernels_give_the_hosts_results(case: Case, flags: tuple[str, ...]) -> None:
@@ -78,6 +79,7 @@ def test_kernels_give_the_hosts_results(case: Case, flags: tuple[str, ...]) -> N
         np.testing.assert_array_equal(mine, right, err_msg=f"argument {index}")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("program", "flags"), levels(PROGRAMS, share=5))
 def test_programs_give_the_hosts_results(program: tuple[str, str], flags: tuple[str, ...]) -> None:
     file, name = program
@@ -116,6 +118,7 @@ def test_the_kernels_use_both_halves_of_registers() -> None:
     assert len(upper) > 8
 
 
+@pytest.mark.sample(8)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("level", ["-O1", "-O3"])
 @pytest.mark.parametrize(
@@ -160,6 +163,7 @@ MOVES = {
 }
 
 
+@pytest.mark.sample(6)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("moves", MOVES)

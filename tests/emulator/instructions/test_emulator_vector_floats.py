@@ -301,6 +301,7 @@ def masks(conditions: NDArray[np.bool_]) -> NDArray[np.uint32]:
     return (grouped << np.arange(32, dtype=np.uint64)).sum(1).astype(np.uint32).repeat(32)
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("name", PREDICATES)
 def test_float_comparisons_are_numpys_for_each_order_and_nan(name: str) -> None:
     x, y = (row.view(F32) for row in samples32(2))

@@ -200,6 +200,7 @@ def model_of(model: Model, rows: Any) -> np.ndarray[Any, np.dtype[np.uint32]]:
     return np.array([model(*(int(v) for v in column)) & MASK for column in rows.T], np.uint32)
 
 
+@pytest.mark.sample(40)
 @pytest.mark.parametrize("name", ALL)
 def test_integer_instructions_give_what_pythons_integers_give(name: str) -> None:
     count = 1 if name in ONE else 2 if name in TWO else 3

@@ -262,6 +262,7 @@ _QUARTERS = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", _QUARTERS)
 def test_sine_and_cosine_of_quarter_turns_are_those_of_the_chip(kind: str) -> None:
     found = corpus(_turns(kind), [_QUARTERS[kind]], halves=kind == "f16")

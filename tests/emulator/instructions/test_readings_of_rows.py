@@ -102,6 +102,7 @@ def check_lanes(found: np.ndarray[Any, Any], value: Value, what: str) -> None:
     assert bases.pop() & (1 << value.known) - 1 == value.low, what
 
 
+@pytest.mark.sample(45)
 @pytest.mark.parametrize("name", ONE_REGISTER)
 def test_lanes_hold_what_is_known_of_them(name: str) -> None:
     random = np.random.default_rng(len(name))
@@ -120,6 +121,7 @@ HERE = [name for name in VECTOR_OPS if name in by_operation()]
 CASES = [(name, clamps) for name in HERE for clamps in (False, True)[: 1 + ALL_OPS[name].clamps]]
 
 
+@pytest.mark.sample(45)
 @pytest.mark.parametrize(("name", "clamps"), CASES)
 def test_no_half_changes_with_what_it_does_not_depend_on(name: str, clamps: bool) -> None:
     random = np.random.default_rng(len(name))

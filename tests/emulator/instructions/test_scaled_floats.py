@@ -90,6 +90,7 @@ def _sixes(dwords: Registers) -> list[Bits]:
     return [(whole >> 6 * index & 63).astype(np.uint32) for index in range(16 * len(dwords) // 3)]
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("of", WIDE)
 @pytest.mark.parametrize("to", PAIRS)
 def test_numbers_are_narrowed_in_pairs(of: str, to: str) -> None:

@@ -35,11 +35,12 @@ _DIGESTS = {
 }
 _LANES = 1 << 12
 # Those of the wave, and two at once, are elsewhere.
-_NAMES = [name for name in known_rows("gfx1201") if not name.startswith(("v_s_", "v_dual_"))]
+_KNOWN = known_rows("gfx1201")
+_NAMES = [name for name in _KNOWN if not name.startswith(("v_s_", "v_dual_"))]
 _OLDER = [
     name
     for name in known_rows("gfx1100")
-    if name not in known_rows("gfx1201") and not name.startswith("v_dual_") and "f64" not in name
+    if name not in _KNOWN and not name.startswith("v_dual_") and "f64" not in name
 ]
 
 
@@ -72,6 +73,7 @@ def _samples(code: str, seed: int) -> NDArray[np.uint32]:
     return words
 
 
+@pytest.mark.sample(45)
 @needs_tools
 @pytest.mark.parametrize("name", _NAMES)
 def test_a_reference_is_what_the_emulator_returns(name: str) -> None:

@@ -50,6 +50,7 @@ def test_a_store_past_the_end_names_line_thread_address_and_allocation() -> None
 
 
 # Far away is no round number: the other array may lie a power of two from this one.
+@pytest.mark.sample(3)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("index", [-1, 100, (1 << 20) + 12345, -(1 << 28) - 12345, 1 << 29])
 @pytest.mark.parametrize("width", ["u8", "u16", "u32", "u64", "f32x8"])

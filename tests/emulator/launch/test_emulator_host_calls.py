@@ -43,6 +43,7 @@ def expected_lines(wave_size: int = 32) -> str:
     )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", PRINTF_KINDS)
 @pytest.mark.parametrize("processor", PROCESSORS)
@@ -60,6 +61,7 @@ def test_printf_writes_in_the_order_of_workgroups(
     assert (out[~printed] == -1).all()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("library", device_libraries(), ids=lambda path: path.parts[1])
 @pytest.mark.parametrize("abi", [400, 500, 600])
@@ -96,7 +98,12 @@ def test_loaded_modules_print(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(
     "check",
-    ["memory", pytest.param("init", marks=SLOW), pytest.param("race", marks=SLOW), "sync"],
+    [
+        "memory",
+        pytest.param("init", marks=SLOW),
+        pytest.param("race", marks=SLOW),
+        pytest.param("sync", marks=SLOW),
+    ],
 )
 def test_prints_are_clean_under_every_check(check: str, capsys: pytest.CaptureFixture[str]) -> None:
     with amdjit.sanitize(check):
@@ -104,6 +111,7 @@ def test_prints_are_clean_under_every_check(check: str, capsys: pytest.CaptureFi
     assert capsys.readouterr().out == expected_lines()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", PRINTF_KINDS)
 @pytest.mark.parametrize(("seed", "processor"), [(1, "gfx1201"), (2, "gfx942"), (3, "gfx1100")])
@@ -137,6 +145,7 @@ KERNEL checked(int *o) {
 """
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("processor", ["gfx1201", "gfx90a"])
 def test_a_failed_assertion_is_pythons(processor: str, capfd: pytest.CaptureFixture[str]) -> None:
     out = np.zeros(256, np.int32)
@@ -185,6 +194,7 @@ KERNEL too_large(int *o) { o[THREAD] = __ockl_dm_alloc(1ul << 60) == 0; }
 """
 
 
+@pytest.mark.sample(1)
 @needs_new_library
 @pytest.mark.parametrize("processor", ["gfx1201", "gfx942"])
 def test_memory_of_malloc_outlives_launches(processor: str) -> None:
@@ -229,6 +239,7 @@ KERNEL unknown(int *o, int n) { o[THREAD] = odd(n); }
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("tier", ["quick", "full", None])
 @pytest.mark.parametrize("processor", ["gfx1201", "gfx1100", "gfx942"])
@@ -262,6 +273,7 @@ KERNEL exchange(int *a, int *b) {
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @needs_new_library
 @pytest.mark.parametrize("processor", ["gfx1201", "gfx1100", "gfx942"])

@@ -64,6 +64,7 @@ void host() {
 ABS64 = 3
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("processor", ["gfx1201", "gfx1100", "gfx942", "gfx90a"])
 @pytest.mark.parametrize("is_stripped", [False, True])

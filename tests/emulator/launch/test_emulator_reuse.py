@@ -140,6 +140,7 @@ def test_a_process_that_was_forked_can_launch() -> None:
     assert done.stdout == "6400\n", done.stderr
 
 
+@pytest.mark.sample(1)
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no interval timers")
 @pytest.mark.parametrize("groups", [1, 4])
 def test_signal_handlers_run_while_a_kernel_does(groups: int) -> None:
@@ -167,6 +168,7 @@ def test_signal_handlers_run_while_a_kernel_does(groups: int) -> None:
     assert done.stdout == "rings\nended\n", done.stderr
 
 
+@pytest.mark.sample(1)
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no interval timers")
 @pytest.mark.parametrize("groups", [1, 4])
 def test_a_signal_handler_that_raises_stops_the_launch(groups: int) -> None:

@@ -20,6 +20,7 @@ _HEAD = """#include "common.h"
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 @pytest.mark.parametrize("cpu", PROCESSORS)
@@ -96,6 +97,7 @@ def _expected() -> list[int]:
     return found
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 @pytest.mark.parametrize("cpu", PROCESSORS)
@@ -141,6 +143,7 @@ def _buffers() -> list[np.ndarray]:
     return [np.arange(64, dtype=np.uint32), np.zeros(64, np.uint32)]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("tier", ["quick", "full"])
 @pytest.mark.parametrize("cpu", PROCESSORS[1:])
 def test_accumulation_registers_are_others_and_keep_their_values(cpu: str, tier: str) -> None:

@@ -42,6 +42,7 @@ SPARSE = [
 both_waves = pytest.mark.parametrize("wave", [W32, W64], ids=["w32", "w64"])
 
 
+@pytest.mark.sample(6)
 @pytest.mark.covering(1)
 @both_waves
 @pytest.mark.parametrize("first", [8, 128])
@@ -53,6 +54,7 @@ def test_dense_products_are_exact_on_small_integers(
     dense.expect(dense.run(), dense.a @ dense.b + dense.c)
 
 
+@pytest.mark.sample(12)
 @both_waves
 @pytest.mark.parametrize(
     ("product", "constant"),
@@ -67,6 +69,7 @@ def test_an_inline_constant_as_c_fills_the_matrix(
     dense.expect(dense.run(constant=constant), dense.a @ dense.b + float(constant))
 
 
+@pytest.mark.sample(6)
 @pytest.mark.covering(2)
 @both_waves
 @pytest.mark.parametrize("product", [DENSE[8], DENSE[9], DENSE[10]], ids=str)
@@ -131,12 +134,14 @@ SETS = [
 ]
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize(("product", "wave", "selected"), SETS)
 def test_sparse_products_follow_the_index(product: Product, wave: Wave, selected: int) -> None:
     operands = sparse(np.random.default_rng(9), product, wave)
     operands.expect(operands.run(selected), operands.dense_a() @ operands.b + operands.c)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.covering(2)
 @both_waves
 @pytest.mark.parametrize("product", SPARSE[8:], ids=str)

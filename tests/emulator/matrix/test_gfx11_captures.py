@@ -158,6 +158,7 @@ def is_clamped(row: dict[str, Any]) -> bool:
     return bool(int(row["encoding"][0], 16) >> 15 & 1)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("kind", ["F16", "BF16"])
 def test_captured_operands_of_packed_matrices(kind: str, wave_size: int) -> None:

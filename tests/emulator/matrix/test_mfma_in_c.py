@@ -65,6 +65,7 @@ def check(target: str, every: int) -> None:
             np.testing.assert_array_equal(d, wanted, err_msg=instruction.name)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("target", CDNA)
 def test_products_that_clang_compiles(target: str) -> None:
     check(target, 4)

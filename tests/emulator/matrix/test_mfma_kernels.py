@@ -99,6 +99,7 @@ def name_of(instruction: MfmaInstruction) -> str:
     return f"{instruction.target}-{instruction.name}"
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("instruction", ALL[::6], ids=name_of)
 def test_builtins_compute_what_the_reference_computes(instruction: MfmaInstruction) -> None:
     check(instruction)

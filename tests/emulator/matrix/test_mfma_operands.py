@@ -138,6 +138,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_operands_are_what_the_reference_multiplies(case: Case) -> None:
     check(case)

@@ -85,6 +85,7 @@ def name_of(instruction: MfmaInstruction) -> str:
     return product_of(instruction).symbol
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("each", instructions()[::3], ids=name_of)
 def test_matrices_lie_where_amds_calculator_says(each: MfmaInstruction) -> None:
     check(each)

@@ -41,6 +41,7 @@ def check(instruction: MfmaInstruction, seed: int, case: tuple[str, str]) -> Non
     np.testing.assert_array_equal(found.T, wanted, err_msg=f"{case} {modifiers}")
 
 
+@pytest.mark.sample(24)
 @pytest.mark.parametrize("instruction", ALL, ids=name_of)
 def test_registers_become_what_the_reference_computes(instruction: MfmaInstruction) -> None:
     # Every second distribution: the next instruction has the others.
@@ -56,6 +57,7 @@ def test_many_registers_become_what_the_reference_computes(instruction: MfmaInst
             check(instruction, seed, case)
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("instruction", ALL[1::5], ids=name_of)
 def test_the_quick_mode_is_a_chain_of_multiply_adds(
     instruction: MfmaInstruction, monkeypatch: pytest.MonkeyPatch

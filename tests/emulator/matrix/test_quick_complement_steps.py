@@ -73,6 +73,7 @@ def check(matrix: Matrix, seed: int) -> None:
     np.testing.assert_array_equal(found, expected(matrix, a, b, c, d, **modes), err_msg=str(seed))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("matrix", FLOATS, ids=name_of)
 def test_products_at_the_limits_of_the_quick_form(matrix: Matrix) -> None:
     for seed in range(6 if matrix.wave_size == 32 else 2):

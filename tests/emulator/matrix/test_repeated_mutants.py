@@ -123,6 +123,7 @@ def check_native(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 QUICK = ("two's complement", "f16 has no lowest grid", EQUIVALENT)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", QUICK)
 def test_a_mutant_of_the_native_step_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     check_native(name, monkeypatch)

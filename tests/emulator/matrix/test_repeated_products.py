@@ -86,6 +86,7 @@ def name_of(matrix: Matrix) -> str:
     return matrix.symbol
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("matrix", FLOATS, ids=name_of)
 def test_random_products_are_the_models(matrix: Matrix) -> None:
     """The copies of A and B differ between the rows of lanes; the other halves of D stay."""
@@ -172,6 +173,7 @@ def test_the_captured_matrix_of_integers(kind: str) -> None:
         assert f"{found.reshape(16, 16)[row, column]:#010x}" == wanted, (row, column)
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("matrix", INTEGERS, ids=name_of)
 def test_integers_are_exact_and_saturate_once(matrix: Matrix) -> None:
     random = np.random.default_rng(7)

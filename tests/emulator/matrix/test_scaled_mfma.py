@@ -87,6 +87,7 @@ def check(m: int, k: int, formats: tuple[int, int], seeds: range) -> None:
             np.testing.assert_array_equal(found, expected, err_msg=f"{case} {selected}")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("m", "k", "a", "b"), SOME)
 def test_scaled_products_are_those_of_the_reference(m: int, k: int, a: int, b: int) -> None:
     check(m, k, (a, b), range(1))
@@ -100,6 +101,7 @@ def test_scaled_products_of_all_formats_are_those_of_the_reference(
     check(m, k, (a, b), range(1, 9))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("m", "k"), SHAPES)
 def test_products_without_scales_have_scales_of_1(m: int, k: int) -> None:
     formats, elements = (4, 2), m * m // 64
@@ -112,6 +114,7 @@ def test_products_without_scales_have_scales_of_1(m: int, k: int) -> None:
     np.testing.assert_array_equal(found, _expected(instruction, given, formats, (0, 0)))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("formats", [(a, 4 - a) for a in range(len(FORMATS))])
 def test_a_product_of_whole_numbers_is_exact(formats: tuple[int, int]) -> None:
     """Small whole numbers and powers of two need no rounding: any order of sums gives the same.

@@ -89,6 +89,7 @@ def wave_k(wave: int, place: int) -> int:
     return 8 * (index // 4) + 4 * half + index % 4
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["IU8", "IU4"])
 @pytest.mark.parametrize("clamp", [0, 1])
 def test_the_model_gives_the_captured_integer_products(name: str, clamp: int) -> None:
@@ -104,6 +105,7 @@ def test_the_model_gives_the_captured_integer_products(name: str, clamp: int) ->
         assert digest(found) == row["digest"], row
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("op", range(4))
 @pytest.mark.parametrize("kind", ["sw16", "sw8"])

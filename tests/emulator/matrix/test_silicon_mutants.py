@@ -158,12 +158,14 @@ def _differs(result: str) -> bool:
     )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("result", ["f32", "f16", "bf16"])
 def test_nothing_differs_without_a_mutation(result: str) -> None:
     with using(fresh=True):
         assert not _differs(result)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_mutant_is_found(name: str, monkeypatch: Patch) -> None:
     patch, result = MUTANTS[name]

@@ -13,6 +13,7 @@ from tests.emulator.single_instruction import run_registers
 pytestmark = needs_tools
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("instruction", INSTRUCTIONS, ids=str)
 def test_random_matrix_products_are_the_models(instruction: Instruction) -> None:
     """A wave for each second distribution, the others for the sparse instruction of the same types;
@@ -54,6 +55,7 @@ def test_halves_clamped_by_the_mode(instruction: Instruction) -> None:
     assert (instruction.run(largest) != instruction.run(largest, overflow=1)).any()
 
 
+@pytest.mark.sample(4)
 @pytest.mark.usefixtures("each_tier")
 @pytest.mark.parametrize("dot", DOTS, ids=lambda dot: dot.mnemonic)
 def test_random_dot_products_are_the_models(dot: Dot) -> None:

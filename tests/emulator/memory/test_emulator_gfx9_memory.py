@@ -186,6 +186,7 @@ _DIRECT = {
 }
 
 
+@pytest.mark.sample(12)
 @pytest.mark.covering(2)
 @pytest.mark.parametrize("cpu", CDNA)
 @pytest.mark.parametrize("name", _DIRECT)

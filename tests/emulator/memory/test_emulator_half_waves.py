@@ -49,6 +49,7 @@ def code(dwords: int) -> bytes:
     return compile_source(SOURCE.replace("SHARED_POINTER", pointer).replace("TYPE", kind))
 
 
+@pytest.mark.sample(15)
 @pytest.mark.covering(2)
 @pytest.mark.parametrize("lanes", [32, 31, 16])
 @pytest.mark.parametrize("dwords", [1, 2, 4])
@@ -62,6 +63,7 @@ def test_loads_of_half_waves_are_32_single_loads(pattern: str, dwords: int, lane
     np.testing.assert_array_equal(out, expected)
 
 
+@pytest.mark.sample(15)
 @pytest.mark.covering(2)
 @pytest.mark.parametrize("lanes", [32, 31, 16])
 @pytest.mark.parametrize("dwords", [1, 2, 4])

@@ -65,6 +65,7 @@ def copy_body(space: str, size: int, mask: int) -> str:
 """
 
 
+@pytest.mark.sample(4)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("space", ["saddr", "global", "flat"])
 @pytest.mark.parametrize("size", NAMES)
@@ -88,6 +89,7 @@ def test_copies_of_every_width_and_pattern(size: int, space: str) -> None:
                 np.testing.assert_array_equal(output, expected)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("size", NAMES)
 def test_lds_copies_of_every_width_and_pattern(size: int) -> None:
     lane = np.arange(32)

@@ -47,6 +47,7 @@ def others() -> list[Any]:
     return found
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("file", "name", "level", "wave_size"), cases())
 def test_programs_for_gfx1100_give_the_hosts_results(
     file: str, name: str, level: str, wave_size: int
@@ -54,6 +55,7 @@ def test_programs_for_gfx1100_give_the_hosts_results(
     check_program("gfx1100", file, name, level, wave_size)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("cpu", "file", "name"), others())
 def test_programs_for_others_of_gfx11_give_the_hosts_results(
     cpu: str, file: str, name: str

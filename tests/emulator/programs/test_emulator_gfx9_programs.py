@@ -49,6 +49,7 @@ def kernels() -> list[Any]:
     return found
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(("cpu", "file", "name", "level"), programs())
 def test_programs_for_cdna_give_the_hosts_results(
     cpu: str, file: str, name: str, level: str
@@ -63,6 +64,7 @@ def test_programs_for_cdna_give_the_hosts_results(
                 np.testing.assert_array_equal(given[index], expected[index])
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("cpu", "case", "level"), kernels())
 def test_kernels_for_cdna_give_the_hosts_results(cpu: str, case: Case, level: int) -> None:
     with using(cpu=cpu):
@@ -74,6 +76,7 @@ def test_kernels_for_cdna_give_the_hosts_results(cpu: str, case: Case, level: in
         np.testing.assert_array_equal(mine, right, err_msg=f"argument {index}")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("cpu", PROVEN)
 def test_a_random_program_for_cdna_gives_what_the_host_gives(cpu: str) -> None:
     with using(cpu=cpu):
@@ -154,6 +157,7 @@ KERNEL k(GLOBAL u32 *x, GLOBAL float *f, GLOBAL double *d, GLOBAL u64 *w) {
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("flags", [("-O0",), ("-O3", "-munsafe-fp-atomics")], ids=str)
 @pytest.mark.parametrize("cpu", PROVEN)
 def test_atomics_for_cdna_miss_nothing(cpu: str, flags: tuple[str, ...]) -> None:
@@ -172,6 +176,7 @@ def test_atomics_for_cdna_miss_nothing(cpu: str, flags: tuple[str, ...]) -> None
     assert w[0] == int(i.sum()) << 30
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("cpu", GFX9)
 def test_workgroups_and_items_of_three_dimensions_know_their_places(cpu: str) -> None:
     """Numbers of work-items are packed into one VGPR from gfx90a on, and in three before."""

@@ -108,6 +108,7 @@ def cases() -> list[Any]:
     return found
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("expected", "level", "wave_size"), cases())
 def test_groups_give_what_numpy_does(expected: Expected, level: str, wave_size: int) -> None:
     code = compile_kernel("groups", level, *(["-mwavefrontsize64"] if wave_size == 64 else []))

@@ -49,6 +49,7 @@ def host(request: pytest.FixtureRequest) -> EmulatorDevice:
     )
 
 
+@pytest.mark.sample(1)
 def test_a_matrix_product_is_the_same_on_every_host(host: EmulatorDevice) -> None:
     a, b = np.random.default_rng(1).integers(-8, 9, (2, 4, 32, 8)).astype(np.float16)
     c = np.zeros((32, 8), np.float32)
@@ -63,6 +64,7 @@ def test_a_matrix_product_is_the_same_on_every_host(host: EmulatorDevice) -> Non
     np.testing.assert_array_equal(c.reshape(2, 16, 8).transpose(0, 2, 1).reshape(16, 16), expected)
 
 
+@pytest.mark.sample(2)
 def test_half_precision_is_the_same_on_every_host(host: EmulatorDevice) -> None:
     source = """#include "common.h"
 KERNEL halves(GLOBAL f16 *x, GLOBAL float *y) {
@@ -84,6 +86,7 @@ KERNEL halves(GLOBAL f16 *x, GLOBAL float *y) {
     assert np.isnan(x[~number]).all()
 
 
+@pytest.mark.sample(1)
 def test_barriers_and_loads_of_all_widths(host: EmulatorDevice) -> None:
     a, b = np.random.default_rng(1).integers(-5, 6, (2, 32, 32)).astype(np.float32)
     c = np.zeros((32, 32), np.float32)
@@ -109,6 +112,7 @@ def test_barriers_and_loads_of_all_widths(host: EmulatorDevice) -> None:
     np.testing.assert_allclose(y, 2 * x + 1, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.sample(1)
 def test_calls_of_long_expressions(host: EmulatorDevice) -> None:
     """Conditions, halves and structures are passed to native functions and returned."""
     source = """#include "common.h"
@@ -144,23 +148,27 @@ KERNEL longs(GLOBAL float *x, GLOBAL double *d, GLOBAL f16x2 *h, GLOBAL u32 *p) 
 
 
 def products(part: int) -> list[tuple[Instruction, list[Registers], Registers]]:
-    """Return a quarter of the instructions with operands and what the model has for them."""
+    """Return an eighth of the instructions with operands and what the model has for them."""
     random, found = np.random.default_rng(5), []
-    cases = [*CASES[part::4], ("integers", "integers")]
-    for instruction in [each for each in INSTRUCTIONS if each.shape.wave.size == 32][part::4]:
+    cases = [*CASES[part::8], ("integers", "integers")]
+    for instruction in [each for each in INSTRUCTIONS if each.shape.wave.size == 32][part::8]:
         samples = [instruction.sample(random, case) for case in cases]
         inputs = [np.concatenate(parts, axis=1) for parts in zip(*samples, strict=True)]
         found.append((instruction, inputs, instruction.expected(inputs)))
     return found
 
 
-def test_matrix_products_round_alike(host: EmulatorDevice, request: pytest.FixtureRequest) -> None:
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("half", [0, 4])
+def test_matrix_products_round_alike(
+    host: EmulatorDevice, request: pytest.FixtureRequest, half: int
+) -> None:
     """The quick form of a step, the form for any operands and the chain for whole numbers, of each
     kind of result on some host: on x86-64-v2, where halves are converted by functions, f16."""
     random = np.random.default_rng(5)
     with using(device=host):
         for instruction, inputs, expected in products(
-            PARAMETERS.index(request.node.callspec.params["host"])
+            PARAMETERS.index(request.node.callspec.params["host"]) + half
         ):
             np.testing.assert_array_equal(instruction.run(inputs), expected, str(instruction))
         for dot in DOTS:

@@ -16,6 +16,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.sample(5)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("level", ["-O0", "-O1", "-O3"])
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -23,6 +24,7 @@ def test_kernels_give_the_hosts_results(case: Case, level: str) -> None:
     give_the_hosts_results(case, level)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize(
     "level",

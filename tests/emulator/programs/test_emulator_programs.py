@@ -40,6 +40,7 @@ def cases() -> list[Any]:
     return found
 
 
+@pytest.mark.sample(14)
 @pytest.mark.parametrize(("file", "name", "level", "wave_size"), cases())
 def test_programs_give_the_hosts_results(file: str, name: str, level: str, wave_size: int) -> None:
     wide = ["-mwavefrontsize64"] if wave_size == 64 else []

@@ -13,6 +13,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", [1000, 1002])
 def test_random_programs_give_what_the_host_gives(seed: int) -> None:
     check(seed, ("-O0", "-O3"))

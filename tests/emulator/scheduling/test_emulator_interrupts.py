@@ -40,6 +40,7 @@ print(int(x.sum()), flush=True)
 """
 
 
+@pytest.mark.sample(1)
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for a child process")
 @pytest.mark.parametrize(("signals", "groups"), [(1, 1), (2, 4), (5, 1)])
 def test_interrupts_stop_an_endless_kernel(tmp_path: Path, signals: int, groups: int) -> None:

@@ -149,6 +149,7 @@ KERNEL own(GLOBAL u32 *x, GLOBAL u32 *count, u32 groups) {
     np.testing.assert_array_equal(x, blocks * 1000 + 63 - lanes + 8 * blocks + 28 * lanes)
 
 
+@pytest.mark.sample(1)
 def test_more_workgroups_than_are_resident_wait_for_ever() -> None:
     target = find_target("gfx1201")
     assert target is not None

@@ -28,6 +28,7 @@ def reverses(x, scratch, rounds, early):
         sync.grid()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("threads", [2, 3])
 def test_a_standstill_is_no_matter_of_patience(
     monkeypatch: pytest.MonkeyPatch, threads: int

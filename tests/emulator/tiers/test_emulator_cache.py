@@ -78,6 +78,7 @@ def test_processes_that_start_at_once_share_a_cache(sample: Path, tmp_path: Path
     assert compiled_by(start(sample, cache)) == 0
 
 
+@pytest.mark.sample(1)
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limits for the size of files")
 @pytest.mark.parametrize("most", [0, 3000])
 def test_a_full_disk_is_no_error(sample: Path, tmp_path: Path, most: int) -> None:

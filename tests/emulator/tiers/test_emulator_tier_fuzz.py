@@ -57,11 +57,13 @@ def check(seeds: range, host: str = "") -> None:
     assert done.returncode == 0, f"{done.stdout[-4000:]}{done.stderr[-4000:]}"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("first", [0, 6])
 def test_the_tiers_agree_on_every_bit(first: int) -> None:
     check(range(first, first + 3))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="needs an x86-64 host")
 @pytest.mark.parametrize("host", HOSTS)
 def test_hosts_with_fewer_features_agree_on_every_bit(host: str) -> None:
@@ -110,6 +112,7 @@ def _names(operations: tuple[str, ...]) -> list[str]:
     return [f"{name}_{code}" for code in ("f16", "f32") for name in operations]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("tier", ["quick", "full"])
 def test_scalar_floats_are_masks_like_any_bits(tier: str) -> None:
     command = [sys.executable, __file__, "masks", tier]

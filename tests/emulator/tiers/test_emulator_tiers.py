@@ -301,6 +301,7 @@ def takeovers(monkeypatch: pytest.MonkeyPatch) -> list[HostKernel]:
     return changed
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("flags", [("-O3",), ("-O1", "-mwavefrontsize64")])
 @pytest.mark.parametrize(("threads", "most_saved"), [(1, 2_500), (2, 2_500), (1, -1)])
 def test_waves_change_over_in_their_loops(
@@ -429,6 +430,7 @@ def test_operations_are_made_once_for_all_kernels_and_processes(
     assert not before & after
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("keep", [0, 100, -1])
 def test_damaged_packs_are_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: int

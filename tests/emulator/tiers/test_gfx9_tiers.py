@@ -41,6 +41,7 @@ def check(batch: str, cpu: str, lanes: int, seed: int) -> None:
                 assert not differing(chosen[start : start + _AT_ONCE], data)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("batch", ["single", "wide"])
 def test_the_tiers_agree_on_every_bit_of_gfx942(batch: str) -> None:
     check(batch, "gfx942", 64, 21)

@@ -43,6 +43,7 @@ def compile_all(target: Target, folder: Path, builtins_a_kernel: int, *constants
     return done.stdout
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "target",
     [

@@ -117,6 +117,7 @@ def dealt(choices: list[list[Any]], count: int) -> list[tuple[Any, ...]]:
     ]
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("name", NAMES)
 def test_kernels_compute_what_the_models_compute(name: str) -> None:
     row = rows()[name]
@@ -185,6 +186,7 @@ def scaled(
     d.store(count * lane, found)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("formats", [(0, 1), (2, 4), (4, 4)])
 @pytest.mark.parametrize("shape", ["16x16x128", "32x32x64"])

@@ -25,6 +25,7 @@ def one_component(image: i32[:], out: f32[:], components: Const):
     out[i] = amdgcn.image_load_2d_f32_i32(components, i, 0, image.load(0, 8), 0, 0)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1030", "gfx1100", "gfx1201"])
 def test_each_processor_takes_the_policies_that_it_has(target: str) -> None:
     # CPol of LLVM's SIDefines.h: GLC 1, SLC 2, DLC 4, SCC 16 before gfx12; TH 0..7 and the scope

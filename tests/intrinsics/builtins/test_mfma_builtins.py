@@ -58,6 +58,7 @@ def by_function(assembly: str) -> dict[str, set[str]]:
     return found
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("target", CDNA)
 def test_builtins_become_the_instructions_that_clang_makes(target: str, tmp_path: Path) -> None:
     if shutil.which("clang-22") is None:

@@ -52,6 +52,7 @@ def float_wmma(a, b, c, d, instruction: amdjit.Const):
     store(d, lane, instruction(a.load(lane, 8), b.load(lane, 8), load(c, lane)))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("name", "inputs", "output"), FLOAT_WMMA)
 def test_float_wmma_agrees_with_its_model(name: str, inputs: Any, output: type) -> None:
     left, right = inputs if isinstance(inputs, tuple) else (inputs, inputs)
@@ -74,6 +75,7 @@ def integer_wmma(a, b, c, d, instruction: amdjit.Const, words: amdjit.Const, fla
     store(d, 8 * lane, result)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     "flags", [(True, True, False), (False, True, False), (True, False, True), (False, False, True)]
 )

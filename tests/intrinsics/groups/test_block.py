@@ -77,6 +77,7 @@ def _size(shape: Any) -> int:
     return math.prod(shape) if isinstance(shape, tuple) else shape
 
 
+@pytest.mark.sample(12)
 @pytest.mark.covering(2)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -101,6 +102,7 @@ def test_every_type_and_name(kind: Any) -> None:
     _check_names(kind, list(UFUNCS), ((48, 32), ((16, 8), 64)))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("place", range(len(TYPES)), ids=lambda place: np.dtype(TYPES[place]).name)
 def test_every_type(place: int) -> None:
     names = list(UFUNCS)
@@ -125,6 +127,7 @@ def _check_names(kind: Any, names: list[str], shapes: Any) -> None:
             np.testing.assert_array_equal(exclusive, before.astype(kind))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 def test_records_and_tuples_in_order(wave_size: int) -> None:
     @amdjit.kernel(wave_size=wave_size)
@@ -199,6 +202,7 @@ def test_nan_as_the_names_say() -> None:
         np.testing.assert_array_equal(inclusive, UFUNCS[op].accumulate(x))
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("shape", [5, 64, 130, (9, 9), 1024], ids=str)
 def test_votes_and_broadcasts(shape: Any, wave_size: int) -> None:
@@ -223,6 +227,7 @@ def test_votes_and_broadcasts(shape: Any, wave_size: int) -> None:
         np.testing.assert_array_equal(sent, x[n // 2] + x[1] * 100 + 1)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 def test_calls_in_loops_follow_each_other_without_a_race(wave_size: int) -> None:
     @amdjit.kernel(wave_size=wave_size)
@@ -271,7 +276,7 @@ def test_broadcasts_follow_each_other_without_a_race() -> None:
 def test_random_sequences_of_calls() -> None:
     """Programs of random calls, which share LDS, in random blocks."""
     rng = random.Random(11)
-    for _ in range(6):
+    for _ in range(3):
         shape = rng.choice([(3,), (40,), (65,), (8, 16), (4, 5, 6)])
         steps = tuple(rng.randrange(5) for _ in range(4))
         n = math.prod(shape)
@@ -352,6 +357,7 @@ def test_one_wave_needs_neither_lds_nor_barriers() -> None:
     assert several.asm.count("s_barrier_wait") == 4
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("target", ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1250"])
 def test_other_processors_have_it_too(target: str) -> None:
     @amdjit.kernel

@@ -29,6 +29,7 @@ def _hint(assembly: str, instruction: str) -> tuple[str | None, str | None]:
     return words.get("scope"), words.get("th")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", LOADS)
 def test_loads(name: str) -> None:
     load = getattr(cache_hints, name)
@@ -54,6 +55,7 @@ def test_loads(name: str) -> None:
     assert _hint(one.compile(target="gfx1201").asm, "global_load") == LOADS[name]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", STORES)
 def test_stores(name: str) -> None:
     store = getattr(cache_hints, name)

@@ -80,6 +80,7 @@ def test_producers_hand_tiles_to_consumers(wave_size: int) -> None:
     np.testing.assert_array_equal(out, x[:, ::-1])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 def test_halves_of_a_workgroup_go_at_their_own_pace(wave_size: int) -> None:
     x, out = np.arange(256, dtype=np.float32), np.zeros((5, 256), np.float32)

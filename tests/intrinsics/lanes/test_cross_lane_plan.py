@@ -47,6 +47,7 @@ def check_dpp(cases: list[tuple[int, int, int, bool]], dtype: str, wave_size: in
                 )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("dtype", "wave_size"), [("u4", 32), ("u8", 64)])
 def test_dpp_by_family_and_masks(dtype: str, wave_size: int) -> None:
     """Some controls of each family, the masks in turn, and all masks with some families."""

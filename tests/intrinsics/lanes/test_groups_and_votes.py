@@ -25,6 +25,7 @@ def exchanges(width: int) -> Callable[..., None]:
     return kernel
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("size", [32, 64])
 @pytest.mark.parametrize("width", [1, 8, 32, 64])
 def test_groups_of_lanes_exchange_among_themselves(size: int, width: int) -> None:
@@ -102,6 +103,7 @@ def votes(x, out):
     out[b, 3, t] = sync.syncthreads_count(x[b, t] == 0)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("size", [32, 64])
 @pytest.mark.parametrize("block", [(1, 1), (45, 1), (16, 5), (32, 32)])

@@ -128,6 +128,7 @@ def check_masks(cpu: str, size: int, level: int, value: str) -> None:
     check(cpu, size, level, value, MASKS, "(masks[m] >> u64(t)) & u64(1) != 0")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("cpu", "size", "level", "values", "compared"), ALWAYS)
 def test_operations_under_every_mask(
     cpu: str, size: int, level: int, values: tuple[str, ...], compared: str

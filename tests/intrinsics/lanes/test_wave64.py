@@ -60,6 +60,7 @@ def exchange(values, lanes, results):
 WIDTHS = ["i1", "u2", "i4", "i8", "f2", "f4", "f8"]
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("processor", "dtype"),
     [*(("gfx1201", dtype) for dtype in WIDTHS), ("gfx1100", "i1"), ("gfx1100", "f8")],

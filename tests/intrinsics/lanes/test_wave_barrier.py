@@ -89,6 +89,7 @@ def expected(kernel: Any, n: int) -> Any:
 KERNELS = [through_global, written_by_another_lane, through_lds, in_a_loop]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.covering(2)
 @pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("wave_size", [32, 64])

@@ -68,6 +68,7 @@ def models(values: Any, others: Any) -> list[Any]:
     ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "i8", "f2", "f4", "f8"])
@@ -120,6 +121,7 @@ def matches(values, heads, out, same, sums):
         sums[i] = wave.segmented_reduce(values[i], heads[i] != 0, "max")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("dtype", ["i4", "u8", "f2", "f4", "f8"])

@@ -85,6 +85,7 @@ def is_float(dtype: Any) -> bool:
     return dtype == BF16 or dtype.kind == "f"
 
 
+@pytest.mark.sample(4)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -130,6 +131,7 @@ def extremes(values, out):
     out[4, i] = wave.reduce_max(values[i])
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("dtype", "wave_size"), [("u1", 32), ("i8", 64), ("f2", 64), ("f4", 32), ("f8", 64), (BF16, 32)]
 )
@@ -188,6 +190,7 @@ def test_inactive_lanes_take_no_part_wherever_they_are(dtype: str, wave_size: in
         )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("processor", "dtype"),
     [("gfx908", "i4"), ("gfx90a", "f8"), ("gfx942", "f2"), ("gfx942", "u8"), ("gfx950", "i1")],
@@ -209,6 +212,7 @@ def combine_vectors(values, heads, out):
     out.store((4, 4 * i), wave.reduce_add(value))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("dtype", ["i1", "f4"])
 def test_vectors_are_combined_element_by_element(dtype: str, wave_size: int) -> None:
@@ -297,6 +301,7 @@ print("compiled")
 """
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("target", ["gfx1030", "gfx1100", "gfx1250"])
 def test_other_processors_have_them_too(target: str, tmp_path: Any) -> None:
     """Compile in a process of its own: LLVM once ended it for f16 on gfx1100."""
@@ -348,6 +353,7 @@ PROCESSORS = [
 LEVELS = [(0, 3), (0, 1), (0, 2)] * 3
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("processor", "wave_size", "levels"),
     [

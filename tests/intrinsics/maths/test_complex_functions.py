@@ -85,6 +85,7 @@ def check(found: complex, wanted: complex, kind: Any, what: str) -> None:
         assert abs(found - wanted) <= WORST * max(unit * abs(wanted), least), f"{what}: {found}"
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
@@ -103,6 +104,7 @@ def test_functions_are_pythons_on_both_sides_of_branch_cuts(name: str, kind: Any
             check(found, wanted, kind, f"{name}({value})")
 
 
+@pytest.mark.sample(1)
 @TYPES
 def test_powers_are_pythons(kind: Any) -> None:
     bases = np.array([0, 1, -1, 1j, 2, 0.5 + 1j, -3.5 + 2j, 1e-3j, 40 + 1j], kind)

@@ -84,6 +84,7 @@ def of_several(x, y, k, out):
     out[7, i] = math.lgamma(abs(x[i]))
 
 
+@pytest.mark.sample(1)
 @needs_ocml
 @pytest.mark.parametrize("wave_size", [32, 64])
 def test_functions_of_two_doubles_and_of_long_integers(wave_size: int) -> None:

@@ -45,10 +45,11 @@ def check(name: str, arguments: tuple[np.ndarray, ...]) -> None:
 EXACTLY_KNOWN = [name for name, reference in REFERENCES.items() if reference.exact is not None]
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("name", EXACTLY_KNOWN)
 def test_functions_are_right_at_edges_and_for_every_exponent(name: str) -> None:
-    edges = accuracy.edge_inputs(name, 1200)
-    random = accuracy.inputs(name, 1000, 1)
+    edges = accuracy.edge_inputs(name, 400)
+    random = accuracy.inputs(name, 300, 1)
     check(name, tuple(np.concatenate(both) for both in zip(edges, random, strict=True)))
 
 
@@ -166,6 +167,7 @@ def test_no_function_needs_a_library() -> None:
         type_kernel(every_function, (f64[:], f64[:]), Compilation(chosen), PYTHON_FUNCTIONS)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("options", [{"fastmath": True}, {"denormals": "flush"}])
 def test_modes_of_arithmetic_leave_functions_of_doubles_as_they_are(
     options: dict[str, Any],
@@ -210,6 +212,7 @@ def test_the_errors_of_the_table_are_those_that_are_promised() -> None:
         assert row["inputs"] > 10**7, name
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", fit_doubles.POLYNOMIALS)
 def test_the_polynomials_are_those_that_the_script_finds(name: str) -> None:
     found, error = fit_doubles.fitted(name)

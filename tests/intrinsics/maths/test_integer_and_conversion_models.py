@@ -278,6 +278,7 @@ def ordered(x, order: amdjit.Const, scope: amdjit.Const):
         x[1, threadIdx.x // 3, threadIdx.x % 3] = tile[threadIdx.x // 3, threadIdx.x % 3]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("scope", ["system", "agent", "workgroup", "wavefront"])
 @pytest.mark.parametrize("order", ["relaxed", "acquire", "release", "acq_rel", "seq_cst"])
 def test_atomics_take_every_order_and_scope_in_both_memories(order: str, scope: str) -> None:

@@ -35,6 +35,7 @@ LARGEST_ERROR = dict.fromkeys(accuracy.REFERENCES | accuracy.REFERENCES_OF_TWO, 
 """In units of the last place."""
 
 
+@pytest.mark.sample(18)
 @pytest.mark.parametrize("name", accuracy.REFERENCES)
 def test_functions_of_one_number_are_right_for_every_exponent(name: str) -> None:
     rng = np.random.default_rng(7)
@@ -87,6 +88,7 @@ def test_numbers_are_taken_apart_as_numpy_does(dtype: type) -> None:
         np.testing.assert_array_equal(np.signbit(ours)[finite], np.signbit(theirs)[finite])
 
 
+@pytest.mark.sample(17)
 @pytest.mark.parametrize(
     ("dtype", "name"),
     [(np.float16, name) for name in accuracy.REFERENCES]
@@ -246,6 +248,7 @@ NOT_OF_BITS = [
 ]
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize(
     ("name", "options"),
     [(name, {"denormals": "flush"}) for name in NOT_OF_BITS]
@@ -375,6 +378,7 @@ def test_the_polynomials_of_f64_are_those_that_the_script_finds(name: str) -> No
     )
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("name", fit_polynomials.SINGLES)
 def test_the_polynomials_of_f32_are_those_that_the_script_finds(name: str) -> None:
     found, error = fit_polynomials.fitted_singles(name)

@@ -104,6 +104,7 @@ def test_functions_of_two_numbers_give_numpys_results(
     np.testing.assert_array_equal(results(function, dtype, x, y), quiet(function, x, y))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_close_numbers_are_those_that_numpy_and_python_hold_for_close(dtype: Any) -> None:
     x, y = PAIRS.astype(dtype).T.copy()
@@ -128,6 +129,7 @@ def test_close_numbers_are_those_that_numpy_and_python_hold_for_close(dtype: Any
         np.testing.assert_array_equal(results(close, np.bool_, x, y), of_python(x, y))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("function", [np.logaddexp, np.logaddexp2], ids=lambda f: f.__name__)
 def test_logarithms_of_sums_are_numpys(function: Callable[..., Any], dtype: Any) -> None:
@@ -194,6 +196,7 @@ def test_clipping_choosing_and_dividing_are_numpys(dtype: Any) -> None:
 INTEGERS = (np.int32, np.uint32, np.int64, np.uint64)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_divisors_multiples_and_whole_roots_are_pythons(dtype: Any) -> None:
     rng = np.random.default_rng(6)

@@ -35,6 +35,7 @@ def of_tuples(x, out):
     )
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("dtype", "scale"),
     [

@@ -51,6 +51,7 @@ def numbers(dtype: Any, seed: int) -> np.ndarray:
     return found
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_power_of_integers_has_the_low_bits_of_pythons(dtype: Any) -> None:
     x = numbers(dtype, 1)
@@ -74,6 +75,7 @@ def test_a_power_of_two_signs_has_the_common_type() -> None:
     assert found == [1, -27, (-3) ** 21]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_modular_power_is_pythons(dtype: Any) -> None:
     x, m = numbers(dtype, 3), numbers(dtype, 4)
@@ -91,6 +93,7 @@ def test_a_modular_power_holds_products_of_more_than_64_bits() -> None:
     assert computed(pow, np.uint64, x, n, m) == expected
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_bits_are_counted_as_python_counts_them(dtype: Any) -> None:
     x = numbers(dtype, 6)

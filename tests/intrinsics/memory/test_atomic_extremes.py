@@ -61,6 +61,7 @@ def bits(values: Any, dtype: Any) -> list[int]:
     return list(array.view(f"u{array.itemsize}"))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("processor", "scope"),
     [
@@ -90,6 +91,7 @@ def test_extremes_mean_the_same_everywhere(processor: str, scope: str) -> None:
                 assert bits(found, dtype) == bits(elements, dtype)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("processor", ["gfx942", "gfx1100"])
 @pytest.mark.parametrize("element", [f32, f64])
 def test_one_of_many_lanes_finds_the_nan(processor: str, element: Any) -> None:

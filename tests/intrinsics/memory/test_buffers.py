@@ -146,6 +146,7 @@ USUAL = (
 )
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("texel", [t for t in _texels() if _name(t) in USUAL], ids=_name)
 def test_formats_mean_what_numpy_makes_of_their_bits(texel: BufferFormat) -> None:
     check_format(texel)

@@ -141,6 +141,7 @@ def usual() -> list[tuple[str, str, str, str]]:
     return [(kind, place, *next(ways)) for kind, place in cells]
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(("kind", "place", "order", "scope"), usual())
 def test_operations_do_what_numpy_does(kind: str, place: str, order: str, scope: str) -> None:
     check(kind, place, order, scope)
@@ -193,6 +194,7 @@ def pairs(
     old[2 * lane + 1] = found[1]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(("kind", "dtype"), [(f16, np.float16), (bf16, ml_dtypes.bfloat16)])
 def test_atomics_on_pairs_of_halves_add_both(kind: Any, dtype: Any, place: str) -> None:
@@ -301,6 +303,7 @@ def check_single(name: str, kind: str, place: str) -> None:
         )
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(("name", "kind", "place"), single_cases(("u4",)))
 def test_each_is_one_instruction(name: str, kind: str, place: str) -> None:
     check_single(name, kind, place)

@@ -45,6 +45,7 @@ GRID = list(itertools.product(CASES, (32, 64), LAYOUTS))
 OFTEN = [GRID[4 * number + number % 4] for number in range(len(CASES))]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("case", marked(GRID, OFTEN), ids=lambda case: f"{case[0]}-{case[1]}")
 def test_a_matrix_is_the_same_in_another_type(case: Any) -> None:
     """The elements are small integers in random order, which both types hold."""

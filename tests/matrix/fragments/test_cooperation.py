@@ -17,6 +17,7 @@ from tests.matrix.fragment_kernels import COL, ROW, marked
 pytestmark = pytest.mark.usefixtures("device")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("waves", [1, 2, 4, 8])
 @pytest.mark.parametrize("layout", [ROW, COL], ids=["row", "col"])
@@ -60,6 +61,7 @@ def test_flat_arrays_are_shared_too() -> None:
 FEW = [(m, k, waves) for m, k in ((16, 16), (48, 16), (32, 48), (20, 40)) for waves in (2, 4, 5, 8)]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("case", marked(FEW, FEW[1::5] + FEW[3:4]), ids=str)
@@ -110,6 +112,7 @@ def test_waves_share_one_block_in_wide_accesses() -> None:
         code.count(each, 1)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.covering(2)
 @pytest.mark.parametrize("waves", [2, 3, 4, 6])
 @pytest.mark.parametrize("clip", [None, True])

@@ -51,6 +51,7 @@ FRAGMENTS = [
 CASES = list(itertools.product(FRAGMENTS, (32, 64), (0, 1)))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("case", marked(CASES, CASES[::5] + CASES[17:18]), ids=str)
 def test_rows_and_columns_are_reduced(case: Any) -> None:
     (use, m, n, k, dtype), wave_size, axis = case

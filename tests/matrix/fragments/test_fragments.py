@@ -63,6 +63,7 @@ def check_product(
     np.testing.assert_array_equal(found, a @ b + c)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "layouts", LAYOUTS, ids=lambda layouts: "".join(each.value[0] for each in layouts)
 )
@@ -70,11 +71,13 @@ def test_all_eight_combinations_of_layouts(layouts: tuple[Any, ...]) -> None:
     check_product((f16, f16, f32), (32, 48, 64), (16, 16, 16), layouts)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("types", TYPES, ids=lambda types: "-".join(map(name_of, types)))
 def test_all_types_of_gfx12(types: tuple[Any, Any, Any]) -> None:
     check_product(types, (64, 16, 64), (32, 16, 32), (ROW, COL, ROW))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("types", TYPES[::2], ids=lambda types: "-".join(map(name_of, types)))
 def test_products_of_every_type_in_wave64_are_numpys(types: tuple[Any, Any, Any]) -> None:
     check_product(types, (16, 32, 64), (16, 32, 32), (ROW, COL, COL), 64)
@@ -87,6 +90,7 @@ def test_types_that_are_read_element_by_element(types: tuple[Any, Any, Any]) -> 
     check_product(types, (16, 16, 32), (16, 16, 16), (COL, ROW, COL))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "types", [TYPES[-3], TYPES[-1]], ids=lambda types: "-".join(map(name_of, types))
 )
@@ -95,6 +99,7 @@ def test_4_bit_products_with_k_of_16(types: tuple[Any, Any, Any]) -> None:
     check_product(types, (16, 16, 48), (16, 16, 48), (ROW, COL, ROW), 64)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("tile", [(16, 48, 16), (64, 16, 32), (32, 64, 48), (16, 16, 96)], ids=str)
 def test_tiles_of_any_multiples_of_16(tile: tuple[int, int, int]) -> None:
     check_product((f16, f16, f32), (64, 192, 96), tile, (ROW, ROW, ROW))
@@ -103,6 +108,7 @@ def test_tiles_of_any_multiples_of_16(tile: tuple[int, int, int]) -> None:
 COPIED = {1: [fp8, bf8, i8, u8], 2: [f16, bf16, i16, u16], 4: [f32, i32, u32], 8: [f64]}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("layout", [ROW, COL], ids=name_of)
 @pytest.mark.parametrize("use", [matrix.matrix_a, matrix.matrix_b, matrix.accumulator], ids=name_of)

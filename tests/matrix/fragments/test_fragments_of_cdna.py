@@ -83,6 +83,7 @@ def compiled(target: str, m: int, k: int, types: Any) -> Any:
     return kernel.compile(*stored, stored[2], i32, target=target)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("target", "m", "k", "types", "name", "count"),
     [

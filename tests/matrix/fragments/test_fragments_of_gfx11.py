@@ -47,6 +47,7 @@ def in_memory(values: Any, layout: Any) -> Any:
     return values if layout is ROWS else np.ascontiguousarray(values.T)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("target", ["gfx1100", pytest.param("gfx1201", marks=exhaustive)])
 @both_waves
 @pytest.mark.parametrize(
@@ -81,6 +82,7 @@ def test_the_same_source_is_the_reference_of_each_target(
     )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("target", ["gfx1103", "gfx1150", "gfx1151"])
 def test_products_are_the_same_on_all_processors_of_the_family(target: str) -> None:
     test_the_same_source_is_the_reference_of_each_target(f16, f32, 32, target)
@@ -93,6 +95,7 @@ def copied(a, d, use: Const, sizes: Const, kind: Const, layout: Const):
     matrix.store_matrix_sync(d, held)
 
 
+@pytest.mark.sample(1)
 @both_waves
 @pytest.mark.parametrize("layout", [ROWS, COLUMNS], ids=lambda layout: layout.value)
 @pytest.mark.parametrize(
@@ -191,6 +194,7 @@ def moved(c, d, uses: Const, sizes: Const, kind: Const):
     matrix.store_matrix_sync(d, other)
 
 
+@pytest.mark.sample(1)
 @both_waves
 @pytest.mark.parametrize("kind", [f16, pytest.param(i8, marks=exhaustive)], ids=str)
 @pytest.mark.parametrize(

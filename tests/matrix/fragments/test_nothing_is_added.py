@@ -128,6 +128,7 @@ NAMES = [f"wmma_{name}" for name in WMMA] + [f"swmmac_{name}" for name in SWMMAC
 OFTEN = [(name, 32) for name in NAMES[::2]] + [(name, 64) for name in NAMES[1::4]]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("case", marked(itertools.product(NAMES, (32, 64)), OFTEN), ids=str)
 def test_mma_sync_is_the_instruction(case: tuple[str, int]) -> None:
     name, wave_size = case

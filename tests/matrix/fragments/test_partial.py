@@ -84,6 +84,7 @@ def check(
 OFTEN = (LAYOUTS[2], LAYOUTS[5], LAYOUTS[0])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("layouts", marked(LAYOUTS, OFTEN), ids=letters)
 def test_a_matrix_of_any_size_in_all_layouts(layouts: tuple[Any, ...]) -> None:
     """Every edge is met: whole tiles, tiles that end within a lane's elements, and between them."""
@@ -98,6 +99,7 @@ TYPES = [
 CASES = list(itertools.product(TYPES, (32, 64)))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "case", marked(CASES, CASES[1::2]), ids=lambda case: f"{case[0][0]}-{case[1]}"
 )
@@ -109,6 +111,7 @@ def test_other_types_are_clipped(case: Any) -> None:
 TILES = [(2, 3, 1), (16, 1, 16), (5, 16, 24), (17, 20, 33), (1, 1, 1), (3, 40, 12)]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("tile", marked(TILES, TILES[:4]), ids=str)
 def test_fragments_of_any_size(tile: tuple[int, int, int]) -> None:
     layouts = LAYOUTS[2] if tile[0] % 2 else LAYOUTS[5]
@@ -123,6 +126,7 @@ def test_4_bit_fragments_of_any_even_k() -> None:
 BEFORE = [(-5, -3), (-16, 2), (3, -20), (-40, 0), (-8, -8), (-1, 14)]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("place", marked(BEFORE, BEFORE[:4]), ids=str)
 def test_fragments_begin_before_their_array(place: tuple[int, int]) -> None:
     """What lies before is 0 when loaded and not written: out of NaN into 99, of all uses, by both
@@ -153,6 +157,7 @@ def test_fragments_begin_before_their_array(place: tuple[int, int]) -> None:
         np.testing.assert_array_equal(written, expected[:70, :80])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("layout", [ROW, COL], ids=["row", "col"])
 def test_4_bit_fragments_begin_before_their_array(layout: Any) -> None:
     @amdjit.kernel(block=32)
@@ -172,6 +177,7 @@ def test_4_bit_fragments_begin_before_their_array(layout: Any) -> None:
 ACROSS_K = list(itertools.product((32, 64), ((COL, ROW), (COL, COL), (ROW, ROW)), (16, 32, 64)))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("case", marked(ACROSS_K, ACROSS_K[::5]), ids=str)
 def test_4_bit_elements_across_k(case: Any) -> None:
     """Whole tiles, clipped ones, and partial fragments of A by columns and B by rows: lanes
@@ -186,6 +192,7 @@ def test_4_bit_elements_across_k(case: Any) -> None:
 PLACES = list(itertools.product((A, B, C), (ROW, COL), ("LDS", "global")))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "case", marked(PLACES, PLACES[::3]), ids=lambda case: f"{case[0].value}-{case[2]}"
 )
@@ -228,6 +235,7 @@ def copy_twice(source, target, flat, rows, columns, use: amdjit.Const, layout: a
     matrix.store_matrix_sync(target, other, 0, 16, clip=(rows, columns))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "counts", [(16, 16), (99, 99), (16, 5), (3, 16), (1, 1), (11, 13), (0, 4), (4, 0), (-3, 20)]
 )
@@ -331,6 +339,7 @@ def test_the_sanitizer_has_nothing_to_say_about_clipped_tiles() -> None:
         check((matrix.i4, matrix.i4, i32), (19, 5, 38), (16, 5, 32), (ROW, COL, COL))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("cut", ["rows", "strided", "view"])
 def test_parts_of_matrices_are_clipped_at_their_own_edge(cut: str) -> None:
     """What the host cuts out of a matrix, by rows or by steps, and what the kernel does."""

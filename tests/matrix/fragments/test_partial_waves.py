@@ -79,6 +79,7 @@ PARTIAL = [
 ]
 
 
+@pytest.mark.sample(5)
 @pytest.mark.covering(2)
 @pytest.mark.parametrize("tier", ["quick", "full"])
 @pytest.mark.parametrize("wave_size", [32, 64])
@@ -94,6 +95,7 @@ def test_some_lanes_alone_are_a_fault(kernel: Any, block: int, wave_size: int, t
     assert fault.source_line is not None
 
 
+@pytest.mark.sample(4)
 @pytest.mark.covering(2)
 @pytest.mark.parametrize("tier", ["quick", "full"])
 @pytest.mark.parametrize("wave_size", [32, 64])

@@ -80,6 +80,7 @@ EVERY = tuple(
 )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("target", "types", "m", "n", "wide"),
     [*SLICE, *(pytest.param(*each, marks=exhaustive) for each in EVERY if each not in SLICE)],
@@ -132,6 +133,7 @@ EVERY_SPARSE = tuple(
 )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("target", "m", "k", "dtype"),
     [*SPARSE_SLICE, *(pytest.param(*each, marks=exhaustive) for each in EVERY_SPARSE)],
@@ -202,6 +204,7 @@ EVERY_CONVERSION = tuple(
 )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("target", "use", "m", "n", "source", "wanted"),
     [*CONVERSIONS, *(pytest.param(*each, marks=exhaustive) for each in EVERY_CONVERSION)],
@@ -253,22 +256,28 @@ def turned_and_reduced(a, d, rows, columns, use: Const, sizes: Const, dtype: Con
             columns[column] = of_columns[matrix.column_of(part, i)]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("target", ["gfx942", *(pytest.param(t, marks=exhaustive) for t in CDNA)])
-def test_fragments_are_transposed_and_reduced(target: str) -> None:
-    kernel = amdjit.kernel(block=64)(turned_and_reduced)
-    for use, shape, dtype in (
+@pytest.mark.parametrize(
+    ("use", "shape", "dtype"),
+    [
         (C, (32, 64), f32), (C, (48, 16), f16), (A, (32, 32), f16), (B, (16, 64), f32),
         (C, (16, 32), f64), (C, (13, 40), i32),
-    ):  # fmt: skip
-        sizes = {A: (shape[0], 32, shape[1]), B: (32, shape[1], shape[0]), C: (*shape, 16)}[use]
-        a = np.random.default_rng(2).permutation(shape[0] * shape[1]).reshape(shape)
-        a = (a % 2039).astype(dtype.dtype)
-        d, rows, columns = (np.zeros(size, a.dtype) for size in (shape[::-1], *shape))
-        with amdjit.use(f"emulator:{target}"):
-            kernel[1, 64](a, d, rows, columns, use, sizes, dtype)
-        np.testing.assert_array_equal(d, a.T)
-        np.testing.assert_array_equal(rows, a.max(axis=1))
-        np.testing.assert_array_equal(columns, a.max(axis=0))
+    ],
+)  # fmt: skip
+def test_fragments_are_transposed_and_reduced(
+    target: str, use: Any, shape: tuple[int, int], dtype: Any
+) -> None:
+    kernel = amdjit.kernel(block=64)(turned_and_reduced)
+    sizes = {A: (shape[0], 32, shape[1]), B: (32, shape[1], shape[0]), C: (*shape, 16)}[use]
+    a = np.random.default_rng(2).permutation(shape[0] * shape[1]).reshape(shape)
+    a = (a % 2039).astype(dtype.dtype)
+    d, rows, columns = (np.zeros(size, a.dtype) for size in (shape[::-1], *shape))
+    with amdjit.use(f"emulator:{target}"):
+        kernel[1, 64](a, d, rows, columns, use, sizes, dtype)
+    np.testing.assert_array_equal(d, a.T)
+    np.testing.assert_array_equal(rows, a.max(axis=1))
+    np.testing.assert_array_equal(columns, a.max(axis=0))
 
 
 @amdjit.kernel(block=(128, 2, 1))

@@ -86,6 +86,7 @@ SCHEDULES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda schedule: schedule.function.__name__)
 @pytest.mark.parametrize("wave_size", marked([32, 64], [32]))

@@ -103,6 +103,7 @@ OFTEN = [(types, 32) for types in TYPES[::2]] + [
 ]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "case", marked(itertools.product(TYPES, (32, 64)), OFTEN), ids=lambda case: name_of(case[0])
 )
@@ -112,6 +113,7 @@ def test_all_types_of_gfx12(case: Any) -> None:
     check(types, (32, 16, 128), (16, 16, 64), wave_size=wave_size)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("types", marked(TYPES[-3:], TYPES[-2:-1]), ids=name_of)
 def test_4_bit_products_with_k_of_32(types: Any, wave_size: int) -> None:
@@ -119,12 +121,14 @@ def test_4_bit_products_with_k_of_32(types: Any, wave_size: int) -> None:
     check(types, (16, 16, 96), (16, 16, 96), wave_size=wave_size)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("layouts", [(ROW, ROW), (COL, ROW), (COL, COL)], ids=name_of)
 @pytest.mark.parametrize("types", marked((TYPES[0], TYPES[8]), TYPES[:1]), ids=name_of)
 def test_other_layouts_in_memory(types: Any, layouts: Any) -> None:
     check(types, (16, 32, 64), (16, 16, 32), layouts)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("types", marked((TYPES[0], TYPES[5], TYPES[12]), TYPES[:1]), ids=name_of)
 @pytest.mark.parametrize("wave_size", [32, 64])
 def test_tiles_of_many_blocks(types: Any, wave_size: int) -> None:
@@ -132,6 +136,7 @@ def test_tiles_of_many_blocks(types: Any, wave_size: int) -> None:
     check(types, (32, 16, 192), (32, 16, 96), wave_size=wave_size)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("types", [TYPES[0], TYPES[12]], ids=name_of)
 @pytest.mark.parametrize("k", marked([40, 76], [76]))
 def test_sparse_matrices_are_clipped(types: Any, k: int) -> None:
@@ -140,6 +145,7 @@ def test_sparse_matrices_are_clipped(types: Any, k: int) -> None:
     check(types, (19, 21, k if types[0] is not matrix.i4 else k // 8 * 8), (16, 16, 32), clip=True)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 def test_4_bit_elements_across_k(wave_size: int) -> None:
     check(TYPES[13], (32, 32, 128), (16, 16, 64), (COL, ROW), wave_size)
@@ -222,6 +228,7 @@ def test_the_sanitizer_has_nothing_to_say() -> None:
         check(TYPES[12], (16, 16, 64), (16, 16, 64), wave_size=64)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("pitch", [8, 12, 9])
 def test_the_index_lies_in_lds_and_in_arrays_of_one_axis(pitch: int) -> None:
     """Rows are multiples of 4 bytes, or not."""

@@ -39,6 +39,7 @@ EXCHANGE = re.compile(r"ds_bpermute|ds_permute|v_permlane|row_xmask|v_readlane|s
 PAIRS = [pair for pair in itertools.product((A, B, C), repeat=2)]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("uses", PAIRS, ids=lambda uses: "-".join(use.value for use in uses))
@@ -55,6 +56,7 @@ def test_matrices_of_all_sizes_of_elements_stay_the_same(uses: Any) -> None:
             check_conversion(uses, dtype, 32, 48, layouts, wave_size)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize(
     "uses", [(A, B), (C, A), (B, C)], ids=lambda uses: "-".join(use.value for use in uses)
@@ -116,6 +118,7 @@ TRANSPOSES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sample(4)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("case", TRANSPOSES, ids=lambda case: f"{case[0].value}-{case[1]}")
@@ -163,33 +166,34 @@ def test_a_transpose_takes_one_or_two_instructions_a_register_and_bit(wave_size:
     code.count("v_permlane64_b32", registers if wave_size == 64 else 0)
 
 
-def test_every_fragment_can_become_every_other_of_its_matrix() -> None:
+@pytest.mark.sample(6)
+@pytest.mark.parametrize("columns", [16, 32])
+@pytest.mark.parametrize("rows", [16, 48, 64])
+@pytest.mark.parametrize("dtype", [f16, u8, f32, matrix.i4], ids=str)
+@pytest.mark.parametrize("wave_size", [32, 64])
+def test_every_fragment_can_become_every_other_of_its_matrix(
+    wave_size: int, dtype: Any, rows: int, columns: int
+) -> None:
     """There is a plan for each pair of kinds, but for 4 bits in wave64 with blocks that half a wave
     holds."""
 
-    def kinds(rows: int, columns: int, dtype: Any, wave_size: int) -> list[FragmentKind]:
-        uses = (A, B) if isinstance(dtype, Nibble) else (A, B, C)
-        wide = {A: (False, True), B: (False, True), C: (False,)}
-        return [
-            FragmentKind(use, *sizes(use, rows, columns), dtype, ROW, wave_size, None, is_wide)
-            for use in uses
-            for is_wide in wide[use]
-        ]
-
-    for wave_size, dtype, rows, columns in itertools.product(
-        (32, 64), (f16, u8, f32, matrix.i4), (16, 48, 64), (16, 32)
-    ):
-        fragments = kinds(rows, columns, dtype, wave_size)
-        for source, target in itertools.product(fragments, repeat=2):
-            if min(source.blocks.lanes, target.blocks.lanes) == wave_size:
-                assert transforms.plan(source, target, False).kind == target
-            elif (source.is_left, source.blocks.steps, source.blocks.depth) != (
-                target.is_left,
-                target.blocks.steps,
-                target.blocks.depth,
-            ):
-                with pytest.raises(Refused):
-                    transforms.plan(source, target, False)
+    uses = (A, B) if isinstance(dtype, Nibble) else (A, B, C)
+    wide = {A: (False, True), B: (False, True), C: (False,)}
+    fragments = [
+        FragmentKind(use, *sizes(use, rows, columns), dtype, ROW, wave_size, None, is_wide)
+        for use in uses
+        for is_wide in wide[use]
+    ]
+    for source, target in itertools.product(fragments, repeat=2):
+        if min(source.blocks.lanes, target.blocks.lanes) == wave_size:
+            assert transforms.plan(source, target, False).kind == target
+        elif (source.is_left, source.blocks.steps, source.blocks.depth) != (
+            target.is_left,
+            target.blocks.steps,
+            target.blocks.depth,
+        ):
+            with pytest.raises(Refused):
+                transforms.plan(source, target, False)
 
 
 @pytest.mark.parametrize("wave_size", [32, 64])
@@ -234,6 +238,7 @@ def test_a_transpose_is_stored_as_such_and_a_layout_is_changed() -> None:
     np.testing.assert_array_equal(e, a.T)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 def test_registers_go_through_lds_as_they_are(wave_size: int) -> None:
     """In wide accesses, whatever the layout: a row-major B, an accumulator, and one that waves
@@ -296,6 +301,7 @@ def test_registers_of_4_bit_fragments() -> None:
     np.testing.assert_array_equal(d, a)
 
 
+@pytest.mark.sample(1)
 def test_a_result_becomes_the_left_operand_of_the_next_product() -> None:
     """(A B) C in registers: the sums, converted, are transposed into an A."""
 

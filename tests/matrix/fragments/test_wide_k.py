@@ -70,6 +70,7 @@ def check(
     np.testing.assert_array_equal(d.astype(np.float64), a @ b)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("types", TYPES, ids=lambda types: "-".join(map(name_of, types)))
 @pytest.mark.parametrize("wave_size", [32, 64])
@@ -79,11 +80,13 @@ def test_products_are_those_of_numpy(types: Any, wave_size: int) -> None:
     check(types, (16, 48, 64), (ROW, COL), wave_size)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("layouts", [(ROW, ROW), (COL, COL), (COL, ROW)], ids=str)
 def test_what_is_read_element_by_element_has_the_same_order(layouts: tuple[Any, Any]) -> None:
     check((i8, i8, i32), (16, 32, 96), layouts)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("shape", [(16, 16, 16), (32, 16, 48), (13, 7, 45), (16, 16, 2)], ids=str)
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ def each(instructions: list[MatrixInstruction]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("product", instructions, ids=lambda product: product.name)
 
 
+@pytest.mark.sample(30)
 @each(FLOATS)
 @pytest.mark.parametrize("data", ["normal", "any_bits", "finite", "mixed", "tiny", "powers"])
 def test_instructions_sum_as_the_host_does(product: MatrixInstruction, data: str) -> None:
@@ -86,12 +87,14 @@ def fragment_product(product: MatrixInstruction, wide_k: bool) -> tuple[Any, Any
     return found, matrix.reference(product.name, a, b, c, index, order=order), (a, b, c, index)
 
 
+@pytest.mark.sample(5)
 @each(FLOATS)
 def test_fragments_sum_in_the_order_that_the_host_is_told(product: MatrixInstruction) -> None:
     found, expected, _ = fragment_product(product, False)
     np.testing.assert_array_equal(bits_of(found), bits_of(expected))
 
 
+@pytest.mark.sample(2)
 @each([product for product in FLOATS if not product.is_sparse and product.layout("a").bits == 8])
 def test_fragments_with_wide_k_sum_in_their_own_order(product: MatrixInstruction) -> None:
     found, expected, operands = fragment_product(product, True)

@@ -49,6 +49,7 @@ def dot(a: Array, b: Array, c: Array) -> Array:
     return np.asarray(dot_of_numbers(a, b, c, (a.dtype, b.dtype), c.dtype))
 
 
+@pytest.mark.sample(24)
 @each_sum
 @pytest.mark.parametrize("factors", DATA)
 def test_matrices_are_summed_bit_for_bit(kinds: tuple[str, str], result: str, factors: str) -> None:
@@ -66,6 +67,7 @@ def test_matrices_are_summed_bit_for_bit(kinds: tuple[str, str], result: str, fa
         np.testing.assert_array_equal(found, wanted, f"{factors} by {other} with {added}")
 
 
+@pytest.mark.sample(14)
 @each_sum
 @pytest.mark.parametrize("factors", DATA)
 def test_the_quick_path_computes_what_the_rule_does(
@@ -293,6 +295,7 @@ def test_overflow_of_f16_is_its_largest_number_if_the_mode_says_so_but_infinity_
     assert matrix.reference("wmma_f16_16x16x16_f16", a, b, c)[0, 0] == np.inf
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(
     "name", [name for name, each in matrix.INSTRUCTIONS.items() if not each.is_integer]
 )

@@ -48,6 +48,7 @@ def computed(product: MatrixInstruction, a: Matrix, b: Matrix, c: Matrix, **flag
     return np.asarray(run(product.name, held, b, c, index, chosen))
 
 
+@pytest.mark.sample(20)
 @each(ALL)
 def test_products_of_small_integers_are_exact(product: MatrixInstruction) -> None:
     a, b, c = operands(product)
@@ -79,6 +80,7 @@ def test_the_data_tell_a_transposed_or_permuted_operand_apart(product: MatrixIns
         assert (found != wrong + c).mean() > 0.5, name
 
 
+@pytest.mark.sample(12)
 @each(INTEGERS)
 @pytest.mark.parametrize(("a_signed", "b_signed", "clamp"), FLAGS)
 def test_integers_of_all_bits_with_signs_and_clamp(
@@ -102,6 +104,7 @@ def test_integers_of_all_bits_with_signs_and_clamp(
         np.testing.assert_array_equal(found, total.astype(np.int32))
 
 
+@pytest.mark.sample(16)
 @each(FLOATS)
 def test_floats_are_as_close_to_exact_sums_as_the_rule_says(product: MatrixInstruction) -> None:
     random = np.random.default_rng(4)

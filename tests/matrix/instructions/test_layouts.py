@@ -32,6 +32,7 @@ def test_the_instructions_are_clangs_builtins_of_gfx12() -> None:
     assert len(matrix.INSTRUCTIONS) == 44
 
 
+@pytest.mark.sample(66)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_layout_covers_its_matrix_once(layout: Layout) -> None:
     held = [layout.element(lane, i) for lane in range(layout.lanes) for i in range(layout.elements)]
@@ -110,6 +111,7 @@ def test_what_there_is_not_is_refused(call: Any, error: type[Exception], text: s
         call()
 
 
+@pytest.mark.sample(66)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_packing_and_unpacking_keep_a_matrix(layout: Layout) -> None:
     random = np.random.default_rng(1)

@@ -90,6 +90,7 @@ def differing(target: str, name: str, spread: str, seed: int) -> int:
     return int((found != wanted).sum())
 
 
+@pytest.mark.sample(7)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("spread", [ANY_BITS, NEAR, CANCELLING, TINY])
 @pytest.mark.parametrize(("target", "name"), RULES)

@@ -30,6 +30,7 @@ def test_models_of_dot_builtins_read_bits() -> None:
     np.testing.assert_array_equal(narrow.view(np.uint16), bits_of(dots._dot2_bf16(*pairs, added)))
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("name", list(matrix.INSTRUCTIONS))
 def test_models_of_builtins_compute_the_reference_of_what_a_wave_holds(name: str) -> None:
     instruction = matrix.matrix_instruction(name)

@@ -34,6 +34,7 @@ def test_every_row_has_a_wrapper_and_every_wrapper_a_row_in_both_wave_sizes() ->
         assert f"v_{name}`" in (inspect.getdoc(wrapper.function) or "")
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("product", ALL, ids=lambda product: product.name)
 def test_products_are_those_of_numpy(product: MatrixInstruction) -> None:
     random = np.random.default_rng(ALL.index(product))
@@ -58,6 +59,7 @@ def integer_types(product: MatrixInstruction) -> list[tuple[Any, ...]]:
     ]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "product", [each for each in ALL if each.is_integer], ids=lambda product: product.name
 )
@@ -104,6 +106,7 @@ def is_word(type: Any) -> bool:
     return type is i32 or (isinstance(type, Vector) and type.element is i32)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("product", SPARSE, ids=lambda product: product.name)
 def test_the_key_is_part_of_the_instruction(product: MatrixInstruction) -> None:
     """One register holds the positions of several products, none of which shifts it."""

@@ -54,12 +54,14 @@ def smallest(case: tuple[Any, ...]) -> tuple[int, int, int]:
     return 16 * blocks[0] * waves[0], 16 * blocks[1] * waves[1], 3 * depth
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("case", SLICE, ids=named)
 def test_products_of_wave_tiles_are_right(case: tuple[Any, ...]) -> None:
     for data in (random_data, rocwmma_data):
         check_product(*case, smallest(case), data)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("case", SLICE_OF_CDNA, ids=named)
 def test_products_of_cdna_are_right(case: tuple[Any, ...]) -> None:
     test_products_of_wave_tiles_are_right(case)
@@ -75,6 +77,7 @@ def test_the_slice_has_every_type_layout_depth_and_thread_block() -> None:
     assert {case[1] for case in GRID} == set(WAVE_TILES)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("case", SLICE[:2], ids=named)
 def test_wave_tiles_in_waves_of_64_lanes(case: tuple[Any, ...]) -> None:
     check_product(*case, smallest(case), random_data, 64)
@@ -87,6 +90,7 @@ LDS_SLICE = [
 ]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("case", LDS_SLICE, ids=named)
 def test_products_through_lds_are_right(case: tuple[Any, ...]) -> None:
     check_lds(case, random_data)

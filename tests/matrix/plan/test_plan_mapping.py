@@ -34,6 +34,7 @@ def along_of(use: Any, bits: int, lane: int, element: int, wave_size: int) -> in
     return 8 * (group % 2) + 4 * (group // 2) + element
 
 
+@pytest.mark.sample(2)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("wave_size", [32, 64])
 @pytest.mark.parametrize("dtype", [f16, i8, f32], ids=lambda dtype: dtype.name)

@@ -38,6 +38,7 @@ def shape_of(fragment: tuple[Any, ...], waves: tuple[int, int], more: int = 1) -
     return fragment[1] * waves[0] * more, fragment[2] * waves[1] * more
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("fragment", "waves"), list(zip(SLICE, itertools.cycle(BLOCKS))), ids=named
 )
@@ -62,6 +63,7 @@ SHARED = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("fragment", "waves", "sharing"), SHARED, ids=named)
 def test_waves_that_share_fragments_copy_them_whole(
     fragment: Any, waves: tuple[int, int], sharing: str

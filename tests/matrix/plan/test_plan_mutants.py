@@ -44,6 +44,7 @@ def is_wrong(types: Any, data: Data, layouts: Any = (ROW, COL, ROW)) -> bool:
     return error > allowed
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("mutant", PRODUCT_MUTANTS, ids=str)
 def test_products_kill_the_mutant(mutant: Mutant) -> None:
     with mutated(mutant):
@@ -52,6 +53,7 @@ def test_products_kill_the_mutant(mutant: Mutant) -> None:
         assert is_wrong(HALF, ones) is not mutant.is_layout
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("mutant", PRODUCT_MUTANTS[4:6], ids=str)
 @pytest.mark.parametrize("types", [ROUNDED], ids=lambda types: types[0].name)
 def test_products_of_other_types_kill_an_order_of_k(mutant: Mutant, types: Any) -> None:
@@ -61,6 +63,7 @@ def test_products_of_other_types_kill_an_order_of_k(mutant: Mutant, types: Any) 
         assert not is_wrong(types, ones)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("data", [random_data, rocwmma_data, ones], ids=lambda data: data.__name__)
 def test_without_a_mutant_nothing_is_wrong(data: Data) -> None:
     for types in (HALF, BYTES, ROUNDED, (fp8, bf8, f32, f32)):
@@ -70,6 +73,7 @@ def test_without_a_mutant_nothing_is_wrong(data: Data) -> None:
 TYPE_MUTANTS = [*((each, BYTES) for each in SIGN_MUTANTS), (FP8_MUTANT, (fp8, bf8, f32, f32))]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("mutant", "types"), TYPE_MUTANTS, ids=str)
 def test_mutants_of_types_and_signs_are_found(mutant: Mutant, types: Any) -> None:
     with mutated(mutant):
@@ -178,6 +182,7 @@ def instruction_is_wrong(product: MatrixInstruction, data: str) -> bool:
     return not np.array_equal(compute(product, (a, b, c), index).astype(int), whole @ b + c)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", INSTRUCTIONS)
 def test_products_through_layouts_kill_wrong_layouts(
     name: str, monkeypatch: pytest.MonkeyPatch

@@ -39,6 +39,7 @@ def nothing(words, first, second):
     """Leave all where it is."""
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [("_of_other_lane", own_word), ("_swap_within_words", with_neighbours),

@@ -23,11 +23,13 @@ def run_many(seeds: Iterable[int]) -> None:
         random_fragments.run(seed)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("first", range(0, 16, 8))
 def test_random_kernels_over_fragments_give_what_numpy_gives(first: int) -> None:
     run_many(range(first, first + 8))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("mutant", [EXCHANGE_MUTANT, CLIP_MUTANTS[2], PRODUCT_MUTANTS[7]], ids=str)
 def test_random_fragments_kill_the_mutant(mutant: Mutant) -> None:
     with mutated(mutant), pytest.raises(AssertionError):

@@ -158,6 +158,7 @@ def _results(bundle: Bundle) -> list[_Results]:
         return list(bundle.launch())
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: f"{m.mnemonic} {m.named} {m.format}")
 def test_the_corpus_reveals(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
     bundle = _bundle_of(mutant)
@@ -195,6 +196,7 @@ _LANE_MUTANTS: dict[str, tuple[str, Callable[..., Any], str]] = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", _LANE_MUTANTS)
 def test_the_corpus_reveals_other_lanes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     attribute, altered, named = _LANE_MUTANTS[name]

@@ -41,6 +41,7 @@ def _check_complete(target: Target) -> None:
         assert (first is None) == (why_left_out(row) is not None), row.opcode
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("target", _SAMPLED, ids=str)
 def test_every_executed_opcode_has_a_trial_or_a_reason(target: Target) -> None:
     _check_complete(target)
@@ -52,6 +53,7 @@ def test_every_executed_opcode_of_each_family_has_a_trial_or_a_reason(target: Ta
     _check_complete(target)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("target", _FAMILIES, ids=str)
 def test_the_batches_have_every_opcode_that_is_not_left_out(target: Target) -> None:
     sets = instruction_set_of(target.name)
@@ -70,7 +72,7 @@ def test_names_of_batches_and_cases_are_unique() -> None:
     target = _SAMPLED[0]
     listed = batches(target)
     assert len({batch.name for batch in listed}) == len(listed)
-    for batch in listed[::20]:
+    for batch in listed[::60]:
         assert batch.cases is not None
         names = [case.name for case in batch.cases(target)]
         assert names
@@ -91,6 +93,7 @@ def _sample(run: Run, target: Target) -> list[Bundle]:
     return [replace(found[0], trials=found[0].trials[::11])] if found else []
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("target", _FAMILIES, ids=str)
 def test_a_sample_runs_on_the_emulator(target: Target) -> None:
     seen = 0

@@ -31,6 +31,7 @@ def _facts(target: Target) -> list[KernelFacts]:
     ]
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("target", _EMULATED, ids=str)
 def test_a_code_object_is_what_the_assembler_makes(target: Target, tmp_path: Path) -> None:
     code = target.isa[0].to_bytes(4, "little") * 70
@@ -41,6 +42,7 @@ def test_a_code_object_is_what_the_assembler_makes(target: Target, tmp_path: Pat
         assert mine == link_plain(other.read_bytes()), facts
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["gfx1201", "gfx1100", "gfx908", "gfx942"])
 def test_descriptor_and_notes_are_those_of_lld(name: str, tmp_path: Path) -> None:
     target = next(target for target in TARGETS if target.name == name)

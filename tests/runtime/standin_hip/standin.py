@@ -77,7 +77,8 @@ def environment(**settings: str) -> dict[str, str]:
     """Return this process's environment with the stand-in in it, and STANDIN_HIP_* as given:
     `arch="gfx1200"`."""
     root = build()
-    variables = dict(os.environ)
+    # Plugins of pytest take a child longer to load than amdjit.
+    variables = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     variables["ROCM_PATH"] = str(root)  # hip-python from 10 on looks here first
     paths = [str(root / "lib"), variables.get("LD_LIBRARY_PATH", "")]
     variables["LD_LIBRARY_PATH"] = os.pathsep.join(path for path in paths if path)
