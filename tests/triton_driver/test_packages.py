@@ -20,8 +20,9 @@ PROCESSORS = ("gfx1201", "gfx942")
 # Kernels that store where they load have waves that load what others have stored already, and do
 # nothing with it: Triton gives small blocks to several waves, of which one stores.
 IN_PLACE = {"geglu", "swiglu", "rope", "jsd", "cross_entropy", "fused_linear_cross_entropy"}
-# Lanes that hold partial sums write them to the place of the sum in LDS, where the last one stays.
-OF_LANES = {"linear_attention", "gated_linear_attention"}
+# Lanes and waves hold copies of a sum, which were added in another order and differ in the last bit;
+# Triton writes all copies to one place of LDS.
+OF_COPIES = {"linear_attention", "gated_linear_attention", "delta_rule"}
 
 
 @pytest.fixture(params=PROCESSORS)
@@ -214,5 +215,5 @@ def test_results_are_those_of_pytorch(device: str, case: Callable[[], None]) -> 
         case()
     kinds = {(report.check, report.kind) for report in found.reports}
     allowed = {("race", "global")} if name in IN_PLACE else set()
-    allowed |= {("race", "lanes")} if name in OF_LANES else set()
+    allowed |= {("race", "lanes"), ("race", "lds")} if name in OF_COPIES else set()
     assert kinds <= allowed
