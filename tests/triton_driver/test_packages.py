@@ -20,8 +20,8 @@ PROCESSORS = ("gfx1201", "gfx942")
 # Kernels that store where they load have waves that load what others have stored already, and do
 # nothing with it: Triton gives small blocks to several waves, of which one stores.
 IN_PLACE = {"geglu", "swiglu", "rope", "jsd", "cross_entropy", "fused_linear_cross_entropy"}
-# Lanes and waves hold copies of a sum, which were added in another order and differ in the last bit;
-# Triton writes all copies to one place of LDS.
+# Lanes and waves hold copies of a sum, which were added in another order and differ in the last
+# bit; Triton writes all copies to one place of LDS.
 OF_COPIES = {"linear_attention", "gated_linear_attention", "delta_rule"}
 
 
