@@ -14,13 +14,15 @@ Needs Triton 3.9 (docs/from_triton.md).
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import importlib.util
 import itertools
 import math
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -56,6 +58,10 @@ _FORMATS = {
     **{"i8": "b", "i16": "h", "i32": "i", "i64": "q", "u16": "H", "u32": "I", "u64": "Q"},
     **{"fp16": "e", "fp32": "f", "f32": "f", "fp64": "d"},
 }
+# Where an address of the host or of the device is for a kernel.
+_Place = Callable[[int], int]
+# Whether launches are made for an estimate, which is not one of code with checks.
+_ESTIMATES: ContextVar[bool] = ContextVar("estimates", default=False)
 # Triton keeps what it has compiled by the number of the device.
 _NUMBERS = itertools.count(1)
 
@@ -78,7 +84,7 @@ class use:  # noqa: N801
                 "driver is for it"
             )
         self._before = _drivers.driver._active
-        self._testing: Any = load_module("triton.testing")
+        self._testing = _testing()
         self._run, self._bench = _jit.JITFunction.run, self._testing.do_bench
         _drivers.driver.set_active(_driver_of(found))
         _jit.JITFunction.run = _with_arrays(_plain(self._run))
@@ -105,6 +111,10 @@ def inspect(kernel: Any, /, *arguments: Any, grid: Any, **options: Any) -> Inspe
     """
     compiled = kernel.warmup(*map(_as_pointer, arguments), grid=grid, **_pointers(options))
     return inspect_object(compiled.asm["hsaco"])
+
+
+def _testing() -> Any:
+    return load_module("triton.testing")
 
 
 # Arguments
@@ -160,6 +170,10 @@ class _Memory:
     is_on_device: bool
     """Whether it is the emulator's own memory, not the host's."""
 
+    def argument(self, name: str, address: int) -> ArrayArgument:
+        """Return it as checks know an array; the address is that of its first element."""
+        return ArrayArgument(name, address, self.shape, self.strides, self.itemsize, self.dtype)
+
 
 def _memory_of(value: Any) -> _Memory:
     """Return what a pointer points to. LaunchError if that is not memory of the host or of an
@@ -194,27 +208,54 @@ def _memory_of_array(array: NDArray[Any] | DeviceArray) -> _Memory:
     return _Memory(*facts, shape, strides, size, str(array.dtype), is_on_device=False)
 
 
-@contextmanager
-def _reachable(device: EmulatorDevice, memories: Sequence[_Memory]) -> Iterator[None]:
-    """Let kernels access memory of the host meanwhile; what overlaps is one piece."""
-    spans: list[list[int]] = []
+def _spans(memories: Sequence[_Memory]) -> list[tuple[int, int]]:
+    """Return start and end of the host's memory; what overlaps is one piece."""
+    spans: list[tuple[int, int]] = []
     for memory in sorted(memories, key=lambda each: each.start):
         end = memory.start + memory.nbytes
         if memory.is_on_device or not memory.nbytes:
             continue
         if spans and memory.start < spans[-1][1]:
-            spans[-1][1] = max(spans[-1][1], end)
+            spans[-1] = spans[-1][0], max(spans[-1][1], end)
         else:
-            spans.append([memory.start, end])
-    adopted = []
-    try:
+            spans.append((memory.start, end))
+    return spans
+
+
+@contextmanager
+def _in_place(device: EmulatorDevice, spans: Sequence[tuple[int, int]]) -> Iterator[_Place]:
+    """Let kernels access memory of the host meanwhile. Yields where an address is for them."""
+    with ExitStack() as adopted:
         for start, end in spans:
             device.adopt(start, end - start)
-            adopted.append(start)
-        yield
-    finally:
-        for start in adopted:
-            device.free(start)
+            adopted.callback(device.free, start)
+        yield lambda address: address
+
+
+@contextmanager
+def _in_copies(device: EmulatorDevice, spans: Sequence[tuple[int, int]]) -> Iterator[_Place]:
+    """Copy memory of the host to the device, and back at the end: there nothing lies behind an
+    array, so that the checks see every access beyond it."""
+    moved = []
+    with ExitStack() as allocated:
+        for start, end in spans:
+            # Triton's code may rely on an address that is a multiple of 16.
+            extra = start % 16
+            first = device.allocate(end - start + extra)
+            allocated.callback(device.free, first)
+            host = memoryview((ctypes.c_ubyte * (end - start)).from_address(start)).cast("B")
+            device.copy_to_device(first + extra, host)
+            moved.append((start, end, first + extra, host))
+
+        def place(address: int) -> int:
+            for start, end, there, _ in moved:
+                if start <= address < end:
+                    return there + address - start
+            return address
+
+        yield place
+        for _, _, there, host in moved:
+            device.copy_to_host(host, there)
 
 
 # What Triton asks of a driver
@@ -401,14 +442,24 @@ class _Launcher:
         count = math.prod(shape.grid)
         scratch = [self._scratch_for(count, *each) for each in self._scratch]
         found += [("*i8", each, "scratch") for each in scratch]
-        pointers = {
-            number: (_memory_of(value), value.data_ptr(), name)
-            for number, (kind, value, name) in enumerate(found)
+        memories = {
+            number: _memory_of(value)
+            for number, (kind, value, _) in enumerate(found)
             if kind.startswith("*") and value is not None
         }
-        kernarg = self._kernarg(function, found)
-        with _reachable(self._device, [memory for memory, *_ in pointers.values()]):
-            self._launch_with(function, shape, kernarg, list(pointers.values()))
+        is_wanted = bool(ACTIVE.get() or self._device.environment.sanitize)
+        is_checked = is_wanted and not _ESTIMATES.get()
+        placing = _in_copies if is_checked else _in_place
+        with placing(self._device, _spans(list(memories.values()))) as place:
+            kernarg = self._kernarg(function, found, place)
+            if is_checked:
+                arrays = [
+                    each.argument(found[number][2], place(found[number][1].data_ptr()))
+                    for number, each in memories.items()
+                ]
+                self._launch_checked(function, shape, kernarg, arrays)
+            else:
+                self._device.launch(function, shape, kernarg)
 
     def _scratch_for(self, count: int, size: int, alignment: int, allocator: Any) -> Any:
         """Return memory that the kernel wants beside its arguments, None if it wants none."""
@@ -419,7 +470,7 @@ class _Launcher:
         return _as_pointer(allocator.get()(count * size, alignment, 0))
 
     def _kernarg(
-        self, function: EmulatedFunction, found: Sequence[tuple[str, Any, str]]
+        self, function: EmulatedFunction, found: Sequence[tuple[str, Any, str]], place: _Place
     ) -> bytearray:
         wanted = function.kernel.metadata.explicit_arguments
         if len(wanted) != len(found):
@@ -429,33 +480,24 @@ class _Launcher:
             )
         kernarg = bytearray(function.kernel.metadata.kernarg_size)
         for argument, (kind, value, _) in zip(wanted, found, strict=True):
-            data = _argument_bytes(kind, value)
+            data = _argument_bytes(kind, value, place)
             assert len(data) == argument.size, f"{kind} for {argument.size} bytes"
             kernarg[argument.offset : argument.offset + argument.size] = data
         return kernarg
 
-    def _launch_with(
+    def _launch_checked(
         self,
         function: EmulatedFunction,
         shape: LaunchShape,
         kernarg: bytearray,
-        pointers: Sequence[tuple[_Memory, int, str]],
+        arrays: Sequence[ArrayArgument],
     ) -> None:
-        """Launch, with the checks that are asked for."""
-        device = self._device
-        if not (ACTIVE.get() or device.environment.sanitize):
-            device.launch(function, shape, kernarg)
-            return
-        arrays = [
-            ArrayArgument(name, address, each.shape, each.strides, each.itemsize, each.dtype)
-            for each, address, name in pointers
-        ]
         launch_checked(
-            lambda request: device.launch_sanitized(
+            lambda request: self._device.launch_sanitized(
                 function, shape, kernarg, request._replace(promises_alignment=False)
             ),
             (),
-            device.environment,
+            self._device.environment,
             arrays,
         )
 
@@ -476,10 +518,10 @@ def _decomposed(descriptor: Any, *_: Any) -> Any:
     return _backend.decompose_descriptor(descriptor)
 
 
-def _argument_bytes(kind: str, value: Any) -> bytes:
+def _argument_bytes(kind: str, value: Any, place: _Place) -> bytes:
     """Return an argument as the kernel finds it."""
     if kind.startswith("*"):
-        return struct.pack("<Q", 0 if value is None else value.data_ptr())
+        return struct.pack("<Q", 0 if value is None else place(value.data_ptr()))
     if kind == "bf16":
         return np.array(value, ml_dtypes.bfloat16).tobytes()
     if _FORMATS[kind] in "efd":
@@ -501,7 +543,11 @@ def _estimate(
 ) -> Any:
     """Return the milliseconds that the cycle model estimates for the launches of a call, as
     `triton.testing.do_bench` returns what it measures: all samples are the same."""
-    milliseconds = bench(launch).median * 1e3
+    token = _ESTIMATES.set(True)
+    try:
+        milliseconds = bench(launch).median * 1e3
+    finally:
+        _ESTIMATES.reset(token)
     if quantiles is not None:
         found = [milliseconds] * len(quantiles)
         return found[0] if len(found) == 1 else found

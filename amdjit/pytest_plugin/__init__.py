@@ -16,9 +16,12 @@ import importlib
 import sys
 from collections.abc import Generator
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:  # for import-linter: it is loaded where it is needed
+    import amdjit.triton  # noqa: F401
 
 _DEVICE = pytest.StashKey[ExitStack]()
 

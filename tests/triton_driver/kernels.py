@@ -112,8 +112,14 @@ def tuned_add(x, y, out, n, BLOCK: tl.constexpr):
 @triton.jit
 def doubles_without_mask(x, out, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    values = tl.load(x + i)  # BUG: no mask
+    values = tl.load(x + i)  # BUG: no mask of the load
     tl.store(out + i, values * 2, mask=i < n)
+
+
+@triton.jit
+def stores_without_mask(x, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i) * 2)  # BUG: no mask of the store
 
 
 @triton.jit

@@ -124,7 +124,7 @@ def test_tuples_scalars_and_descriptors(device: str) -> None:
 def test_the_autotuner_and_do_bench_get_estimates() -> None:
     n = 4096
     x, y, out = random(n), random(n, seed=1), torch.zeros(n)
-    with amdjit.triton.use("emulator:gfx1201"):
+    with amdjit.triton.use("emulator:gfx1201"), amdjit.sanitize(*ALL):
         kernels.tuned_add[lambda facts: (triton.cdiv(n, facts["BLOCK"]),)](x, y, out, n)
         assert torch.equal(out, x + y)
         times = [
@@ -171,8 +171,18 @@ def test_reports_name_lines_of_triton(processor: str) -> None:
     ):
         kernels.doubles_without_mask[(4,)](x, out, 1000, BLOCK=256)
     (report,) = caught.value.reports
-    assert (report.file, report.line) == (kernels.__file__, line_of("BUG: no mask"))
+    assert (report.file, report.line) == (kernels.__file__, line_of("BUG: no mask of the load"))
     assert "outside of x of shape (1000,)" in report.message
+    # Behind a NumPy array there may be another array, which the store would change.
+    x, y = np.ones(256, np.float32), np.zeros(250, np.float32)
+    with (
+        amdjit.triton.use(f"emulator:{processor}"),
+        amdjit.sanitize("memory", raises=False) as found,
+    ):
+        kernels.stores_without_mask[(1,)](x, y, BLOCK=256)
+    (report,) = found.reports
+    assert report.line == line_of("BUG: no mask of the store")
+    assert (y == 2).all()
     with (
         amdjit.triton.use(f"emulator:{processor}"),
         amdjit.sanitize("race", raises=False) as found,
