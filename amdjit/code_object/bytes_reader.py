@@ -1,4 +1,4 @@
-"""A cursor over little-endian bytes that refuses to leave them."""
+"""A cursor over little-endian bytes that refuses to leave them, and the error of malformed ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Questions about HIP: its library, its devices, PyTorch's own. A child process asks them."""
+"""Questions about HIP: its library, its devices and their smoke runs, PyTorch's own. A child
+process asks them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Options under other names: Numba's, whose meaning the options of `CompileOptions` have."""
+"""The options that a kernel was decorated with, under their own names and Numba's, made complete
+for one compilation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report that the owner of a GPU reads after a run, on one screen."""
+"""The report that the owner of a GPU reads after a run, on one screen: differences, by subject."""
 
 from __future__ import annotations
 

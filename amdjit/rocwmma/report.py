@@ -1,4 +1,5 @@
-"""The report: first rocWMMA's columns, for programs that read its files, then amdjit's own."""
+"""The report: first rocWMMA's columns, for programs that read its files, then amdjit's own; and its
+plot."""
 
 from __future__ import annotations
 

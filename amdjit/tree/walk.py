@@ -1,4 +1,4 @@
-"""Iteration over the nodes of a tree."""
+"""Iteration over the nodes of a tree, and over the functions that it calls."""
 
 from __future__ import annotations
 

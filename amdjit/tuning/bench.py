@@ -1,4 +1,4 @@
-"""`amdjit.bench`: how long one launch takes."""
+"""`amdjit.bench`: how long one launch takes; and the measuring of several that tuning compares."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Bit fields, byte arithmetic and dot products under clang's builtin names: same arguments, order
-and types.
+"""Functions of integers and of real numbers under clang's builtin names: bit fields, byte
+arithmetic, dot products, the machine's own approximations. Arguments, order and types are the same.
 
 Public as `amdjit.intrinsics.amdgcn`. Sources: clang's AMDGPU builtins; LLVM AMDGPU guide, "LLVM IR
 Intrinsics"; RDNA4 ISA, 16 "Instructions".

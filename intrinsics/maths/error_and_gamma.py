@@ -1,4 +1,4 @@
-"""Gamma functions of f32 and 16-bit floats; special cases of C23, F.10.5.
+"""Gamma and error functions of f32 and 16-bit floats; special cases of C23, F.10.5.
 
 From 3 on, Stirling's formula in f32 arithmetic, with a logarithm that is a pair of f32; smaller
 numbers are moved there, negative ones reflected. Only `lgamma` of negative numbers is computed in

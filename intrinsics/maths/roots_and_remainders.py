@@ -1,4 +1,4 @@
-"""Roots, remainders and parts of real numbers, special cases as in C.
+"""Roots, lengths, remainders and parts of real numbers, special cases as in C.
 
 Sources: C23, F.10.4 and F.10.7; LLVM AMDGPU guide, `llvm.amdgcn.frexp`.
 """

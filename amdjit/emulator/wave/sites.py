@@ -1,4 +1,4 @@
-"""The instructions of a kernel that may fault."""
+"""The instructions of a kernel that may fault, and the translated kernel that has them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What to write instead of operands, indices and results that do not fit."""
+"""What to write instead of operands, indices and results that do not fit, and of statements that
+the kernel language lacks."""
 
 from __future__ import annotations
 

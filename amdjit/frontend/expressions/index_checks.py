@@ -1,4 +1,5 @@
-"""Tests of indices against the shape of their array, with `bounds_check=True`."""
+"""Tests of indices against the shape of their array, with `bounds_check=True`, and indices that
+count from the end, with `wraparound=True`."""
 
 from __future__ import annotations
 

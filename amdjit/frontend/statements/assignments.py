@@ -96,9 +96,7 @@ def assign_augmented(builder: FunctionBuilder, node: ast.AugAssign) -> None:
                 return
             (old,), operand = builder.evaluate_after((found,), node.value)
             value = _updated(builder, old, operand, node)
-            store_field(
-                builder, owner, name=node.target.attr, value=value, node=node.target, place=node
-            )
+            store_field(builder, owner, node.target.attr, value, node.target, node)
             return
     if not isinstance(node.target, ast.Subscript):
         assign_target(builder, node.target, CompileTime(None), node.value)
@@ -118,12 +116,7 @@ def assign_augmented(builder: FunctionBuilder, node: ast.AugAssign) -> None:
         return
     (old,), operand = builder.evaluate_after((old,), node.value)
     store_at(
-        builder,
-        node.target,
-        container=container,
-        index=index,
-        value=_updated(builder, old, operand, node),
-        place=node.value,
+        builder, node.target, container, index, _updated(builder, old, operand, node), node.value
     )
 
 
@@ -153,10 +146,10 @@ def _update_all(builder: FunctionBuilder, part: Value, operand: Value, node: ast
     store_part(
         builder,
         part,
-        value=operand,
-        node=node.target,
-        place=node.value,
-        combine=lambda a, b: binary(builder, type(node.op), a, b, node),
+        operand,
+        node.target,
+        node.value,
+        lambda a, b: binary(builder, type(node.op), a, b, node),
     )
 
 

@@ -101,9 +101,7 @@ def _while_once(builder: FunctionBuilder, node: ast.While, runs: bool) -> None:
         builder.run(node.body)
         ways = _close_iteration(builder, loop, node)
         if ends and not node.orelse:
-            keep_names(
-                builder, ends[0].names, ways=ways, nodes=node.body, node=node, is_certain=runs
-            )
+            keep_names(builder, ends[0].names, ways, node.body, node, runs)
     if going is not None:
         builder.emit(tree.Assign(span, going, tree.Constant(span, boolean, True)))
         builder.emit(tree.While(span, tree.Read(span, boolean, going), body, otherwise))
@@ -212,24 +210,11 @@ def _range_loop(builder: FunctionBuilder, node: ast.For, bounds: Bounds, unroll:
             after[name] = (
                 variable if is_known else Undefined("has no value if the loop runs zero times")
             )
-        keep_names(
-            builder, after, ways=ways, nodes=node.body, node=node, is_certain=has_iterations(values)
-        )
+        keep_names(builder, after, ways, node.body, node, has_iterations(values))
         ends = [Exit(after, [], node)] if ways or not has_iterations(values) else []
         otherwise = loop_else(builder, node, ends)
         span = builder.span(node.target)
-        builder.emit(
-            tree.ForRange(
-                span,
-                variable,
-                start=start,
-                stop=stop,
-                step=step,
-                body=body,
-                otherwise=otherwise,
-                unroll=unroll,
-            )
-        )
+        builder.emit(tree.ForRange(span, variable, start, stop, step, body, otherwise, unroll))
         merge_after_loop(builder, loop, ends, node)
 
     _with_stable_types(builder, node.body, node, one_pass, skip=frozenset({name}))
@@ -265,27 +250,11 @@ def _sequence_loop(builder: FunctionBuilder, node: ast.For, items: Sequence, unr
                 if isinstance(variable, tree.Variable) and not keeps(builder, ways, name, variable):
                     after[name] = Undefined("has a different type after an iteration of the loop")
             runs = isinstance(items.length, tree.Constant) and items.length.value > 0
-            keep_names(
-                builder,
-                after,
-                ways=ways,
-                nodes=[node.target, *node.body],
-                node=node,
-                is_certain=runs,
-            )
+            keep_names(builder, after, ways, [node.target, *node.body], node, runs)
         ends = [Exit(after, [], node)] if ways or not runs else []
         otherwise = loop_else(builder, node, ends)
         builder.emit(
-            tree.ForRange(
-                span,
-                counter,
-                start=start,
-                stop=items.length,
-                step=step,
-                body=body,
-                otherwise=otherwise,
-                unroll=unroll,
-            )
+            tree.ForRange(span, counter, start, items.length, step, body, otherwise, unroll)
         )
         merge_after_loop(builder, loop, ends, node)
 

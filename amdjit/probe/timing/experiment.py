@@ -1,4 +1,4 @@
-"""Experiments: launches, and the figure that follows from their times."""
+"""Experiments: launches on a device, and the figure that follows from their times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Latency and bandwidth of the caches and of memory, by the amount of memory in use."""
+"""Latency and bandwidth of the caches and of memory, by the amount of memory in use, and of LDS."""
 
 from __future__ import annotations
 

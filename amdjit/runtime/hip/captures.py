@@ -1,4 +1,4 @@
-"""Captures of streams of an AMD GPU."""
+"""Captures of streams of an AMD GPU, and the graphs that they become."""
 
 from __future__ import annotations
 

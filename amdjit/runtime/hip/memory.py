@@ -1,4 +1,4 @@
-"""The memory of an AMD GPU."""
+"""The memory of an AMD GPU, and its pools: HIP's own, or free lists by size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gamma functions of f64; special cases of C23, F.10.5.
+"""Gamma and error functions of f64; special cases of C23, F.10.5.
 
 From 2.2 on, Stirling's formula with a logarithm that is a pair of f64; smaller numbers are moved
 there, negative ones reflected. The gamma function is within 4 units of the last place, exact for

@@ -1,5 +1,5 @@
-"""Roots of f64 and lengths of vectors, within 0.51 units of the last place; 0.75 where a length is
-subnormal."""
+"""Roots of f64 and lengths of vectors, within 0.51 units of the last place, 0.75 where a length is
+subnormal; and remainders, which are exact."""
 
 from __future__ import annotations
 

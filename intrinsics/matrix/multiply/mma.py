@@ -116,20 +116,10 @@ def product_of(
     group = a.blocks.per_instruction
     steps = a.blocks.count_along * a.blocks.per_block // group
     return Product(
-        builtin,
-        a.blocks.count_across,
-        columns=b.blocks.count_across,
-        steps=steps,
-        group=group,
-        index_bits=index_bits(a),
-        is_integer=instruction.is_integer,
-        a_signed=a.dtype in _SIGNED,
-        b_signed=b.dtype in _SIGNED,
-        a_type=types[0],
-        b_type=types[1],
-        c_type=types[2],
-        is_spread=instruction.layout("c").is_spread,
-    )
+        builtin, a.blocks.count_across, b.blocks.count_across, steps, group, index_bits(a),
+        instruction.is_integer, a.dtype in _SIGNED, b.dtype in _SIGNED, types[0], types[1],
+        types[2], instruction.layout("c").is_spread,
+    )  # fmt: skip
 
 
 def _mfma_product(
@@ -143,22 +133,11 @@ def _mfma_product(
         _first(parameter.type) for parameter in builtin.parameters if parameter.immediate is None
     ]
     return Product(
-        builtin,
-        a.blocks.count_across,
-        columns=b.blocks.count_across,
-        steps=a.blocks.count_along * a.blocks.per_block // group,
-        group=group,
-        index_bits=index_bits(a),
-        is_integer=False,
-        a_signed=True,
-        b_signed=True,
-        a_type=types[0],
-        b_type=types[1],
-        c_type=types[2],
-        is_mfma=True,
-        c_blocks=max(1, instruction.m // c.blocks.depth),
-        converts=c.dtype in (f16, bf16),
-    )
+        builtin, a.blocks.count_across, b.blocks.count_across,
+        a.blocks.count_along * a.blocks.per_block // group, group, index_bits(a), False, True, True,
+        types[0], types[1], types[2], is_mfma=True,
+        c_blocks=max(1, instruction.m // c.blocks.depth), converts=c.dtype in (f16, bf16),
+    )  # fmt: skip
 
 
 def index_bits(kind: FragmentKind) -> int:

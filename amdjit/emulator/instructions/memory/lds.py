@@ -1,4 +1,5 @@
-"""Loads and stores of LDS, with one or two addresses."""
+"""Loads and stores of LDS, with one or two addresses, and accesses at addresses by lane
+number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""SALU instructions that compute a result."""
+"""SALU instructions that compute a result, and moves between registers at numbers relative to
+M0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scalar loads."""
+"""Scalar loads, and gfx9's scalar stores and atomics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Steps of gfx942 for any operands: those of `grid_step`, of factors that come as f32.
+"""Steps of gfx942, for any operands and a quick form for ordinary ones: those of `grid_step`, of
+factors that come as f32.
 
 All NaN are the same there, and a product from 2**128 on counts as infinite: sums of f32 show what
 NaN and infinities make of a step.
