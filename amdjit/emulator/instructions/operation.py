@@ -35,9 +35,9 @@ class VectorOp(Row):
         operands = [read(instruction, place) for place in instruction.opcode.source_places]
 
         def evaluate(expression: Expression, values: list[Value]) -> Value:
-            is_shared = expression is self.expression
-            name = instruction.traits.operation
-            shared = call_long(frame, name, values) if is_shared else None
+            shared = None
+            if expression is self.expression:
+                shared = call_long(frame, instruction.traits.operation, values)
             return shared or expression(frame.builder, *values)
 
         return frame.computed(self, operands, instruction, evaluate)
