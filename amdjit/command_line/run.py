@@ -1,4 +1,4 @@
-"""`amdjit run`: a program that uses HIP, unmodified, on an emulated device."""
+"""`amdjit run`: a program that uses HIP or Triton, unmodified, on an emulated device."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from amdjit.child_process import ending, run_in_place
 from amdjit.command_line.commands import Commands
 from amdjit.diagnostics import LaunchError
 from amdjit.hip_programs import hip_library
-from amdjit.options import SANITIZER_CHECKS, checked_sanitize
+from amdjit.options import SANITIZER_CHECKS, checked_sanitize, default_target, read_environment
 
 __all__ = ["add"]
 
+# The first folder of Python's path there.
+_PYTHON_START = Path(__file__).with_name("python_start")
 _REPORTED = 3
 _SIGNALLED = 128
 
@@ -28,7 +30,7 @@ def add(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "run",
-        help="run a program that uses HIP on an emulated device",
+        help="run a program that uses HIP or Triton on an emulated device",
         epilog="amdjit run --check memory,race -- ./program 1024",
     )
     parser.add_argument("--device", help="such as emulator:gfx1201 (default: AMDJIT_DEVICE)")
@@ -91,9 +93,13 @@ def _environment(options: argparse.Namespace, reports: Path) -> dict[str, str]:
         if variables.get("AMDJIT_SANITIZE"):
             raise LaunchError("a run cannot be checked and profiled at the same time: run it twice")
         variables["AMDJIT_PROFILE"] = str(options.profile.absolute())
-    if options.device is not None:
-        variables["AMDJIT_DEVICE"] = options.device
-    return variables
+    settings = read_environment(variables)
+    device = options.device or settings.device or f"emulator:{default_target(settings)}"
+    start = [str(_PYTHON_START), variables.get("PYTHONPATH", "")]
+    return variables | {
+        "AMDJIT_DEVICE": device,
+        "PYTHONPATH": os.pathsep.join(filter(None, start)),
+    }
 
 
 def _read(reports: Path) -> list[dict[str, Any]]:

@@ -1,0 +1,1 @@
+"""`sitecustomize`, which each Python program of `amdjit run` loads before itself."""
