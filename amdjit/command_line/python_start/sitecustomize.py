@@ -18,7 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # for import-linter: it is loaded when the program loads Triton
+if TYPE_CHECKING:  # for import-linter: they are loaded when the program loads Triton
+    import amdjit.options
     import amdjit.triton  # noqa: F401
 
 _PACKAGES = str(Path(__file__).parents[3])
@@ -55,7 +56,8 @@ class _Loader(importlib.abc.Loader):
         self._loader.exec_module(module)
         if importlib.util.find_spec("amdjit") is None:
             sys.path.append(_PACKAGES)
-        importlib.import_module("amdjit.triton").use(os.environ["AMDJIT_DEVICE"])
+        settings = importlib.import_module("amdjit.options").read_environment(os.environ)
+        importlib.import_module("amdjit.triton").use(settings.device)
 
 
 def _next_one() -> None:
@@ -68,6 +70,5 @@ def _next_one() -> None:
     sys.modules.setdefault("sitecustomize", own)
 
 
-if "AMDJIT_DEVICE" in os.environ:
-    sys.meta_path.insert(0, _AfterTriton())
-    _next_one()
+sys.meta_path.insert(0, _AfterTriton())
+_next_one()
