@@ -20,12 +20,12 @@ import importlib.util
 import itertools
 import math
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -60,6 +60,21 @@ _FORMATS = {
 }
 # Where an address of the host or of the device is for a kernel.
 _Place = Callable[[int], int]
+
+
+class _Span(NamedTuple):
+    """Memory of the host: its first byte, one past its last."""
+
+    start: int
+    end: int
+    is_writable: bool
+
+    def view(self) -> memoryview:
+        """Return its bytes."""
+        content = (ctypes.c_ubyte * (self.end - self.start)).from_address(self.start)
+        return memoryview(content).cast("B")
+
+
 # Whether launches are made for an estimate, which is not one of code with checks.
 _ESTIMATES: ContextVar[bool] = ContextVar("estimates", default=False)
 # Triton keeps what it has compiled by the number of the device.
@@ -167,12 +182,12 @@ class _Memory:
     """In bytes."""
     itemsize: int
     dtype: str
-    is_on_device: bool
-    """Whether it is the emulator's own memory, not the host's."""
+    is_writable: bool = True
 
     def argument(self, name: str, address: int) -> ArrayArgument:
         """Return it as checks know an array; the address is that of its first element."""
-        return ArrayArgument(name, address, self.shape, self.strides, self.itemsize, self.dtype)
+        facts = self.shape, self.strides, self.itemsize, self.dtype
+        return ArrayArgument(name, address, *facts, written=self.is_writable)
 
 
 def _memory_of(value: Any) -> _Memory:
@@ -192,70 +207,85 @@ def _memory_of(value: Any) -> _Memory:
     strides = tuple(step * size for step in value.stride())
     dtype = str(value.dtype).removeprefix("torch.")
     start, nbytes = storage.data_ptr(), storage.nbytes()
-    return _Memory(start, nbytes, tuple(value.shape), strides, size, dtype, is_on_device=False)
+    return _Memory(start, nbytes, tuple(value.shape), strides, size, dtype)
 
 
 def _memory_of_array(array: NDArray[Any] | DeviceArray) -> _Memory:
-    shape, strides, size = array.shape, array.strides, array.dtype.itemsize
+    size = array.dtype.itemsize
     if isinstance(array, DeviceArray):
-        facts = array.address, array.size * size
-        return _Memory(*facts, shape, strides, size, str(array.dtype), is_on_device=True)
-    whole = array
-    while isinstance(whole.base, np.ndarray):
-        whole = whole.base
-    lowest, highest = np.lib.array_utils.byte_bounds(whole)
-    facts = lowest, highest - lowest
-    return _Memory(*facts, shape, strides, size, str(array.dtype), is_on_device=False)
+        start, nbytes, is_writable = array.address, array.size * size, True
+    else:
+        start, nbytes = _bounds(_whole(array))
+        is_writable = array.flags.writeable
+    shape, strides = array.shape, array.strides
+    return _Memory(start, nbytes, shape, strides, size, str(array.dtype), is_writable)
 
 
-def _spans(memories: Sequence[_Memory]) -> list[tuple[int, int]]:
-    """Return start and end of the host's memory; what overlaps is one piece."""
-    spans: list[tuple[int, int]] = []
+def _whole(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array whose memory a view shows."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def _bounds(array: NDArray[Any]) -> tuple[int, int]:
+    """Return the first byte of an array, and how many there are up to its last."""
+    if not array.size:
+        return array.ctypes.data, 0
+    ends = [(count - 1) * step for count, step in zip(array.shape, array.strides, strict=True)]
+    below, above = sum(min(end, 0) for end in ends), sum(max(end, 0) for end in ends)
+    return array.ctypes.data + below, above - below + array.itemsize
+
+
+def _spans(device: EmulatorDevice, memories: Iterable[_Memory]) -> list[_Span]:
+    """Return what is the host's of some memory; what overlaps is one piece."""
+    spans: list[_Span] = []
     for memory in sorted(memories, key=lambda each: each.start):
-        end = memory.start + memory.nbytes
-        if memory.is_on_device or not memory.nbytes:
+        span = _Span(memory.start, memory.start + memory.nbytes, memory.is_writable)
+        if not memory.nbytes or device.holds(memory.start):
             continue
-        if spans and memory.start < spans[-1][1]:
-            spans[-1] = spans[-1][0], max(spans[-1][1], end)
-        else:
-            spans.append((memory.start, end))
+        if spans and span.start < spans[-1].end:
+            last = spans.pop()
+            end, is_writable = max(last.end, span.end), last.is_writable or span.is_writable
+            span = _Span(last.start, end, is_writable)
+        spans.append(span)
     return spans
 
 
 @contextmanager
-def _in_place(device: EmulatorDevice, spans: Sequence[tuple[int, int]]) -> Iterator[_Place]:
+def _in_place(device: EmulatorDevice, spans: Sequence[_Span]) -> Iterator[_Place]:
     """Let kernels access memory of the host meanwhile. Yields where an address is for them."""
     with ExitStack() as adopted:
-        for start, end in spans:
-            device.adopt(start, end - start)
+        for start, end, is_writable in spans:
+            device.adopt(start, end - start, is_writable)
             adopted.callback(device.free, start)
         yield lambda address: address
 
 
 @contextmanager
-def _in_copies(device: EmulatorDevice, spans: Sequence[tuple[int, int]]) -> Iterator[_Place]:
+def _in_copies(device: EmulatorDevice, spans: Sequence[_Span]) -> Iterator[_Place]:
     """Copy memory of the host to the device, and back at the end: there nothing lies behind an
     array, so that the checks see every access beyond it."""
-    moved = []
+    moved: list[tuple[_Span, int]] = []
     with ExitStack() as allocated:
-        for start, end in spans:
+        for span in spans:
             # Triton's code may rely on an address that is a multiple of 16.
-            extra = start % 16
-            first = device.allocate(end - start + extra)
+            extra = span.start % 16
+            first = device.allocate(span.end - span.start + extra)
             allocated.callback(device.free, first)
-            host = memoryview((ctypes.c_ubyte * (end - start)).from_address(start)).cast("B")
-            device.copy_to_device(first + extra, host)
-            moved.append((start, end, first + extra, host))
+            device.copy_to_device(first + extra, span.view())
+            moved.append((span, first + extra))
 
         def place(address: int) -> int:
-            for start, end, there, _ in moved:
-                if start <= address < end:
-                    return there + address - start
+            for span, there in moved:
+                if span.start <= address < span.end:
+                    return there + address - span.start
             return address
 
         yield place
-        for _, _, there, host in moved:
-            device.copy_to_host(host, there)
+        for span, there in moved:
+            if span.is_writable:
+                device.copy_to_host(span.view(), there)
 
 
 # What Triton asks of a driver
@@ -450,7 +480,7 @@ class _Launcher:
         is_wanted = bool(ACTIVE.get() or self._device.environment.sanitize)
         is_checked = is_wanted and not _ESTIMATES.get()
         placing = _in_copies if is_checked else _in_place
-        with placing(self._device, _spans(list(memories.values()))) as place:
+        with placing(self._device, _spans(self._device, memories.values())) as place:
             kernarg = self._kernarg(function, found, place)
             if is_checked:
                 arrays = [

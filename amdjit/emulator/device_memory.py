@@ -53,9 +53,13 @@ class EmulatedMemory:
         unobserved."""
         self._memory.share(address)
 
-    def adopt(self, address: int, nbytes: int) -> None:
+    def adopt(self, address: int, nbytes: int, is_writable: bool = True) -> None:
         """Let kernels access memory of the host, which counts as written, until `free`."""
-        self._memory.adopt(address, nbytes)
+        self._memory.adopt(address, nbytes, is_writable)
+
+    def holds(self, address: int) -> bool:
+        """Whether an address is in memory of this device."""
+        return self._memory.holding(address) is not None
 
     def free(self, address: int) -> None:
         """Free an allocation. BackendError if none starts at that address."""

@@ -176,11 +176,11 @@ class DeviceMemory:
             observer.allocated(allocation)
         self._change = object()
 
-    def adopt(self, address: int, nbytes: int) -> None:
+    def adopt(self, address: int, nbytes: int, is_writable: bool = True) -> None:
         """Let kernels access memory of the host until it is freed here; it counts as written."""
         there = memoryview((ctypes.c_ubyte * nbytes).from_address(address)).cast("B")
         content = np.frombuffer(there, np.uint8)
-        rows = _rows(address, ((0, nbytes, True),))
+        rows = _rows(address, ((0, nbytes, is_writable),))
         self._add(
             Range(address, address + nbytes, label="", rows=rows, storage=content, content=content)
         )

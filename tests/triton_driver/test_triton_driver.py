@@ -208,4 +208,26 @@ def test_what_the_emulator_cannot_take_is_refused() -> None:
         with pytest.raises(amdjit.LaunchError, match="meta"):
             kernels.add[(1,)](x.to("meta"), x, out, 256, BLOCK=256)
         kernels.add[(0,)](x, x, out, 256, BLOCK=256)
-    assert not out.any()
+        constant = np.zeros(256, np.float32)
+        constant.flags.writeable = False
+        kernels.add[(1,)](constant, x, out, 256, BLOCK=256)
+        assert torch.equal(out, x)
+        with pytest.raises(amdjit.KernelFault, match="not allowed"):
+            kernels.add[(1,)](x, x, constant, 256, BLOCK=256)
+        with (
+            pytest.raises(amdjit.SanitizerError, match="read-only"),
+            amdjit.sanitize("memory"),
+        ):
+            kernels.add[(1,)](x, x, constant, 256, BLOCK=256)
+    assert not constant.any()
+
+
+def test_a_tensor_of_the_devices_memory_is_that_memory() -> None:
+    with amdjit.triton.use("emulator:gfx1201"), amdjit.use("emulator:gfx1201"):
+        there = amdjit.to_device(np.arange(256, dtype=np.float32))
+        tensor, out = torch.from_dlpack(there), np.zeros((16, 16), np.float32)
+        kernels.add[(1,)](tensor, there, out.T, 256, BLOCK=256)
+        with amdjit.sanitize(*ALL):
+            kernels.add[(1,)](tensor, there, there, 256, BLOCK=256)
+        assert (there.copy_to_host() == out.ravel()).all()
+        assert out[1, 0] == 32
