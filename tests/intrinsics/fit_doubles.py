@@ -144,13 +144,13 @@ POLYNOMIALS: dict[str, Fit] = {
     "trigonometry._TANGENT": Fit(in_square(mpmath.tan, 3), abs, 0, EIGHTH_TURN**2 / 4, 8),
     "trigonometry._ARCSINE": Fit(in_square(mpmath.asin, 3), abs, 0, 0.25, 12),
     "trigonometry._ARCTANGENT": Fit(in_square(mpmath.atan, 3), abs, 0, 0.4375**2, 10),
-    "error_functions._ERROR": Fit(
+    "error_and_gamma._ERROR": Fit(
         quotient_of_odd(mpmath.erf), lambda z: mpmath.sqrt(z) / mpmath.erf(mpmath.sqrt(z)), 0, 1, 13
     ),
-    "error_functions._COMPLEMENT": Fit(scaled_complement, lambda t: 0.9, -0.6, 0.75, 19),
-    "gamma_functions._STIRLING": Fit(beyond_stirling, mpmath.sqrt, 0, 2.2**-2 * 1.001, 14),
-    "gamma_functions._BETWEEN": Fit(between_zeros, lambda t: 1.8, -0.7, 0.7, 25),
-    "gamma_functions._SINE": Fit(in_square(sine_of_half_turns, 3), abs, 0, 0.25, 7),
+    "error_and_gamma._COMPLEMENT": Fit(scaled_complement, lambda t: 0.9, -0.6, 0.75, 19),
+    "error_and_gamma._STIRLING": Fit(beyond_stirling, mpmath.sqrt, 0, 2.2**-2 * 1.001, 14),
+    "error_and_gamma._BETWEEN": Fit(between_zeros, lambda t: 1.8, -0.7, 0.7, 25),
+    "error_and_gamma._SINE": Fit(in_square(sine_of_half_turns, 3), abs, 0, 0.25, 7),
     "pairs._ARTANH": Fit(in_square(mpmath.atanh, 3), abs, 0, 0.02944, 7),
 }
 """By the module of `doubles` and the constant's name."""

@@ -36,7 +36,7 @@ def scaled_complement(t: float, middle: float = 4) -> float:
 
 
 POLYNOMIALS = {
-    "double_trigonometry._ARCTANGENT": (arctangent, 1e-12, math.tan(math.pi / 8) ** 2, 6),
+    "double_functions._ARCTANGENT": (arctangent, 1e-12, math.tan(math.pi / 8) ** 2, 6),
     "double_functions._ERROR": (error_function, 1e-12, 1.0, 7),
     "double_functions._COMPLEMENT": (scaled_complement, -3 / 5, 6.1 / 14.1, 10),
 }
@@ -117,7 +117,7 @@ def sine_of_half_turns(r: float) -> float:
 
 
 HALF_LOG_2PI = np.longdouble("0.918938533204672741780329736405617639861")
-IN_F64 = ("double_gamma._STIRLING", "double_gamma._BETWEEN")
+IN_F64 = ("double_functions._STIRLING", "double_functions._BETWEEN")
 """Of `SINGLES`: whose coefficients stay f64."""
 
 SINGLES: dict[str,
@@ -142,26 +142,26 @@ SINGLES: dict[str,
     "trigonometry._TANGENT": (*beyond_linear(math.tan, 1 / 3), 0, 0.64, 6, ()),
     "trigonometry._ARCSINE": (*beyond_linear(math.asin, 1 / 6), 0, 0.2501, 5, ()),
     "trigonometry._ARCTANGENT": (*beyond_linear(math.atan, -1 / 3), 0, 1, 7, ()),
-    "error_functions._ERROR": (lambda square: error_function(square) - 1, lambda square: 1, 0, 1, 6,
+    "error_and_gamma._ERROR": (lambda square: error_function(square) - 1, lambda square: 1, 0, 1, 6,
     ()),
-    "error_functions._ORDERS": (
+    "error_and_gamma._ORDERS": (
         lambda x: math.log2(math.erfc(x)), lambda x: math.erfc(x) / math.erf(x) * log(2), 1, 3.95,
         6, (),
     ),
-    "error_functions._COMPLEMENT": (
+    "error_and_gamma._COMPLEMENT": (
         lambda t: scaled_complement(t, 2.875), lambda t: 1 / scaled_complement(t, 2.875),
         (0.79 - 2.875) / (0.79 + 2.875), (10.1 - 2.875) / (10.1 + 2.875), 8, (),
     ),
-    "double_gamma._STIRLING": (beyond_stirling, lambda square: sqrt(abs(square)), 1e-4, 1 / 9, 8,
+    "double_functions._STIRLING": (beyond_stirling, lambda square: sqrt(abs(square)), 1e-4, 1 / 9, 8,
     ()),
-    "double_gamma._BETWEEN": (between_zeros, lambda t: 1 / between_zeros(t), -0.8, 0.8, 15, ()),
-    "gamma_functions._STIRLING": (
+    "double_functions._BETWEEN": (between_zeros, lambda t: 1 / between_zeros(t), -0.8, 0.8, 15, ()),
+    "error_and_gamma._STIRLING": (
         lambda square: beyond_stirling(square) / log(2), lambda square: sqrt(abs(square)) * log(2),
         1e-5, 1 / 2.19**2, 3, (),
     ),
-    "gamma_functions._SINE": (*beyond_linear(sine_of_half_turns, -(math.pi**2) / 6), 0, 0.25, 4,
+    "error_and_gamma._SINE": (*beyond_linear(sine_of_half_turns, -(math.pi**2) / 6), 0, 0.25, 4,
     ()),
-    "gamma_functions._BETWEEN": (
+    "error_and_gamma._BETWEEN": (
         lambda t: between_zeros(t - 0.015625), lambda t: 1 / between_zeros(t - 0.015625), -0.684375,
         0.715625, 11, (),
     ),
