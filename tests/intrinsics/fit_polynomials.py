@@ -152,8 +152,9 @@ SINGLES: dict[str,
         lambda t: scaled_complement(t, 2.875), lambda t: 1 / scaled_complement(t, 2.875),
         (0.79 - 2.875) / (0.79 + 2.875), (10.1 - 2.875) / (10.1 + 2.875), 8, (),
     ),
-    "double_functions._STIRLING": (beyond_stirling, lambda square: sqrt(abs(square)), 1e-4, 1 / 9, 8,
-    ()),
+    "double_functions._STIRLING": (
+        beyond_stirling, lambda square: sqrt(abs(square)), 1e-4, 1 / 9, 8, (),
+    ),
     "double_functions._BETWEEN": (between_zeros, lambda t: 1 / between_zeros(t), -0.8, 0.8, 15, ()),
     "error_and_gamma._STIRLING": (
         lambda square: beyond_stirling(square) / log(2), lambda square: sqrt(abs(square)) * log(2),
