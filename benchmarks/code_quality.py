@@ -77,7 +77,7 @@ OF_GFX12 = frozenset(
     )
 )
 # Swaps of lanes within rows need instructions that CDNA lacks.
-OF_RDNA = frozenset(("wave_reduction",))
+OF_RDNA = frozenset(("row_softmax", "wave_reduction"))
 INVALIDATIONS = ("global_inv", "buffer_gl0_inv", "buffer_gl1_inv", "buffer_inv", "buffer_wbl2")
 HINTS = ("s_delay_alu", "s_clause", "s_nop", "s_code_end")
 CLANG = (
