@@ -116,6 +116,8 @@ class DeviceMemory:
         """Allow `limit` bytes in all, or as many as the host has if it is None."""
         self.limit = limit
         self._sizes: dict[int, int] = {}
+        # What `_change` was when the garbage was last collected.
+        self._collected: object = None
         self._ranges: dict[int, Range] = {}
         self._change = object()  # replaced after each change of `_ranges`
         self._table: tuple[object, Table] | None = None  # with its `_change`
@@ -217,6 +219,13 @@ class DeviceMemory:
     def room(self) -> int | None:
         """Bytes that may still be allocated, None if only the host limits them."""
         return None if self.limit is None else max(self.limit - self.used, 0)
+
+    def collect(self) -> None:
+        """Free what arrays in reference cycles hold, if anything was allocated or freed since the
+        last time."""
+        if self._collected is not self._change:
+            gc.collect()
+            self._collected = self._change
 
     def _make_room(self, size: int) -> None:
         gc.collect()  # frees arrays in reference cycles

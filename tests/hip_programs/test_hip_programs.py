@@ -4,14 +4,19 @@ family of processors."""
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import Symbol, SymbolTableSection
 
+from amdjit.hip_programs import hip_library
 from tests.emulator.launch.hip_programs import needs_new_library
 from tests.hip_programs.hip_programs import (
     PROGRAMS,
@@ -66,6 +71,28 @@ def test_what_is_missing_says_its_name_once() -> None:
     ran = run_program(compile_program("queries", "gfx1201"))
     for name in ("hipIpcGetMemHandle", "hipMallocArray"):
         assert ran.error.count(f"{name} is not supported") == 1
+
+
+def test_every_function_of_hips_header_is_in_the_library() -> None:
+    """Of HIP 7's, which Triton's wheel has: what is not there cannot be linked."""
+    triton = find_spec("triton")
+    if triton is None or triton.origin is None:
+        pytest.skip("Triton is not installed")
+    include = Path(triton.origin).parent / "backends/amd/include/hip"
+    declared = set(re.findall(r"\b(hip[A-Z]\w*)\(", (include / "hip_runtime_api.h").read_text()))
+    symbols = {each.name.partition("@")[0] for each in _dynamic_symbols(hip_library())}
+    templates = {name for name in declared if name.startswith("hipOccupancyMaxPotentialBlockSize")}
+    # Written in the header, and a function of kernels.
+    others = {"hipLaunchKernelEx", "hipTriggerProgrammaticLaunchCompletion"}
+    assert len(declared) > 450
+    assert declared - symbols - templates == others
+
+
+def _dynamic_symbols(library: Path) -> list[Symbol]:
+    with library.open("rb") as file:
+        section = ELFFile(file).get_section_by_name(".dynsym")
+        assert isinstance(section, SymbolTableSection)
+        return [symbol for symbol in section.iter_symbols() if symbol["st_shndx"] != "SHN_UNDEF"]
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,8 @@ typedef struct Allocation {
   uint64_t address, nbytes;
   int device;
   unsigned flags;
-  bool is_managed, is_symbol, is_registered;
+  bool is_managed, is_symbol, is_registered, is_read_mostly;
+  int places[3]; /* preferred, accessed by, prefetched: a device + 2, the host being -1; else 0 */
   struct Allocation *next;
 } Allocation;
 typedef struct Module { uint64_t emulated; int device; bool alive; } Module;

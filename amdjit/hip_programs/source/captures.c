@@ -14,6 +14,9 @@ typedef struct Node {
   Work *running; /* while a launch is put together */
   bool has_dependents;
 } Node;
+/* An allocation of a graph, the data of a MARK. address: 0 once the program has freed it. users: nodes that have it. */
+typedef struct GraphMemory { uint64_t address; unsigned users; struct GraphMemory *next; } GraphMemory;
+static GraphMemory *graph_memories;
 typedef struct Graph { Node *first, *last; bool alive; } Graph;
 typedef struct Capture {
   Graph *graph;

@@ -70,7 +70,7 @@ static hipError_t device_attribute(int *value, int attribute) {
     {2, 2}, {3, 1}, {4, 1}, {5, CLOCK_KHZ}, {8, 1}, {9, 1}, {10, 1}, {12, 1}, {19, 4 << 20}, {26, MOST_THREADS},
     {27, MOST_THREADS}, {28, MOST_THREADS}, {29, LARGEST_GRID}, {30, 65535}, {31, 65535}, {55, MOST_THREADS},
     {56, MOST_THREADS}, {58, LARGEST_GRID}, {59, 256}, {60, CLOCK_KHZ}, {71, REGISTERS}, {72, 2 * REGISTERS},
-    {78, 1}, {81, 256}, {82, 256}, {83, LARGEST_GRID}, {85, 1}, {10000, TIMER_KHZ}, {10011, 1},
+    {78, 1}, {81, 256}, {82, 256}, {83, LARGEST_GRID}, {85, 1}, {10000, TIMER_KHZ}, {10011, 1}, {10017, TIMER_KHZ},
   };
   int other;
   switch (attribute) {

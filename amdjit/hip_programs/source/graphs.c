@@ -1,6 +1,12 @@
 /* Captures and graphs. Part of amdhip64.c. */
 
-typedef struct GraphExec { Graph graph; Work *last; int device; bool alive; } GraphExec;
+typedef struct GraphExec { Graph graph; Work *last; int device; bool alive; struct GraphExec *next; } GraphExec;
+static GraphExec *executables; /* all that ever were */
+static bool is_executable(const GraphExec *wanted) {
+  for (GraphExec *executable = executables; executable; executable = executable->next)
+    if (executable == wanted) return executable->alive;
+  return false;
+}
 typedef struct {
   Extent block;
   void **extra;
@@ -101,6 +107,8 @@ static void free_nodes(Graph *graph) {
   for (Node *node = graph->first, *next; node; node = next) {
     next = node->next;
     if (node->work.what == LAUNCH) free((void *)node->work.source);
+    GraphMemory *memory = node->work.what == MARK ? node->work.data : NULL;
+    if (memory) let_go_of_memory(memory);
     free(node->after);
     free(node);
   }
@@ -202,6 +210,18 @@ HIP(hipGraphAddHostNode, (Node **made, Graph *graph, Node *const *after, size_t 
 HIP(hipGraphAddEmptyNode, (Node **made, Graph *graph, Node *const *after, size_t count), (made, graph, after, count)) {
   return new_node(made, graph, after, count, &(Work){.what = MARK});
 }
+typedef struct { int pool[22]; const void *access; size_t access_count, nbytes; void *pointer; } AllocationParameters;
+HIP(hipGraphAddMemAllocNode,
+    (Node **made, Graph *graph, Node *const *after, size_t count, AllocationParameters *given),
+    (made, graph, after, count, given)) {
+  if (!given || !given->nbytes || given->pool[0] != 1 || given->pool[2] != 1) return hipErrorInvalidValue;
+  hipError_t code = new_node(made, graph, after, count, &(Work){.what = MARK});
+  return code ? code : give_memory(&(*made)->work, &given->pointer, given->nbytes);
+}
+HIP(hipGraphAddMemFreeNode, (Node **made, Graph *graph, Node *const *after, size_t count, void *pointer),
+    (made, graph, after, count, pointer)) {
+  return pointer ? new_node(made, graph, after, count, &(Work){.what = MARK}) : hipErrorInvalidValue;
+}
 /* Launches put nodes in the order of the graph's list, so an edge to an earlier one is refused. */
 HIP(hipGraphAddDependencies, (Graph *graph, Node *const *from, Node *const *to, size_t count), (graph, from, to, count)) {
   if (!graph || !graph->alive || (count && (!from || !to))) return hipErrorInvalidValue;
@@ -224,10 +244,13 @@ HIP(hipGraphInstantiate, (GraphExec **made, Graph *graph, Node **wrong, char *lo
   GraphExec *executable = calloc(1, sizeof *executable);
   executable->alive = true;
   executable->device = current;
+  executable->next = executables;
+  executables = executable;
   for (Node *node = graph->first; node; node = node->next) {
     Node *copy = add_node(&executable->graph);
     copy_work(&copy->work, &node->work);
     copy->copy_of = node;
+    if (node->work.what == MARK && node->work.data) ((GraphMemory *)node->work.data)->users++;
     /* A node is a queue of its own, newer than those of the nodes before it. */
     copy->work.stream = make_stream(current, hipStreamNonBlocking, 0);
     for (unsigned i = 0; i < node->after_count; i++)
@@ -242,10 +265,10 @@ HIP(hipGraphInstantiateWithFlags, (GraphExec **made, Graph *graph, uint64_t flag
 }
 HIP(hipGraphUpload, (GraphExec *executable, Stream *stream), (executable, stream)) {
   (void)stream;
-  return executable && executable->alive ? hipSuccess : hipErrorInvalidValue;
+  return is_executable(executable) ? hipSuccess : hipErrorInvalidValue;
 }
 HIP(hipGraphExecDestroy, (GraphExec *executable), (executable)) {
-  if (!executable || !executable->alive) return hipErrorInvalidValue;
+  if (!is_executable(executable)) return hipErrorInvalidValue;
   executable->alive = false;
   finish_work(executable->last);
   let_go(executable->last);
@@ -260,7 +283,7 @@ HIP(hipGraphExecDestroy, (GraphExec *executable), (executable)) {
   return hipSuccess;
 }
 HIP(hipGraphLaunch, (GraphExec *executable, Stream *handle), (executable, handle)) {
-  if (!executable || !executable->alive) return hipErrorInvalidValue;
+  if (!is_executable(executable)) return hipErrorInvalidValue;
   Stream *stream = stream_of(handle);
   if (stream->capture) return hipErrorStreamCaptureUnsupported;
   Work *start = NULL;
@@ -327,7 +350,7 @@ static void replace(Work *work, const Work *with) {
 /* hipGraphExecUpdateResult: 0 success, 2 another topology, 3 another type of a node. */
 HIP(hipGraphExecUpdate, (GraphExec *executable, Graph *graph, Node **wrong, int *result),
     (executable, graph, wrong, result)) {
-  if (!executable || !executable->alive || !graph || !graph->alive || !wrong || !result) return hipErrorInvalidValue;
+  if (!is_executable(executable) || !graph || !graph->alive || !wrong || !result) return hipErrorInvalidValue;
   *wrong = NULL;
   *result = 2;
   Node *ours = executable->graph.first, *theirs = graph->first;
@@ -351,7 +374,7 @@ HIP(hipGraphExecUpdate, (GraphExec *executable, Graph *graph, Node **wrong, int 
 }
 HIP(hipGraphExecKernelNodeSetParams, (GraphExec *executable, Node *node, const KernelNodeParameters *given),
     (executable, node, given)) {
-  if (!executable || !executable->alive || !node || !given || !given->kernel) return hipErrorInvalidValue;
+  if (!is_executable(executable) || !node || !given || !given->kernel) return hipErrorInvalidValue;
   Node *ours = executable->graph.first;
   while (ours && ours->copy_of != node) ours = ours->next;
   if (!ours || ours->work.what != LAUNCH) return hipErrorInvalidValue;

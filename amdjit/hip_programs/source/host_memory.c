@@ -42,10 +42,7 @@ HIP(hipHostGetFlags, (unsigned *flags, void *pointer), (flags, pointer)) {
   *flags = pinned->flags;
   return hipSuccess;
 }
-HIP(hipHostFree, (void *pointer), (pointer)) {
-  REFUSE(refused_in_thread());
-  if (!pointer && !STRICT) return hipSuccess;
-  finish();
+static hipError_t free_pinned(void *pointer) {
   for (Allocation **link = &host_allocations; *link; link = &(*link)->next) {
     Allocation *allocation = *link;
     if (allocation->address != (uint64_t)pointer || allocation->is_registered) continue;
@@ -56,6 +53,12 @@ HIP(hipHostFree, (void *pointer), (pointer)) {
     return hipSuccess;
   }
   return hipErrorInvalidValue;
+}
+HIP(hipHostFree, (void *pointer), (pointer)) {
+  REFUSE(refused_in_thread());
+  if (!pointer && !STRICT) return hipSuccess;
+  finish();
+  return free_pinned(pointer);
 }
 HIP(hipFreeHost, (void *pointer), (pointer)) { return do_hipHostFree(pointer); }
 /* Flags are those of pinned memory (portable, mapped), io memory and read-only. */
@@ -89,12 +92,38 @@ HIP(hipMallocManaged, (void **pointer, size_t nbytes, unsigned flags), (pointer,
 /* Hints: the memory is the host's own. */
 HIP(hipMemPrefetchAsync, (const void *pointer, size_t nbytes, int device, Stream *stream),
     (pointer, nbytes, device, stream)) {
-  (void)device, (void)stream;
-  return find(pointer, nbytes) ? hipSuccess : hipErrorInvalidValue;
+  (void)stream;
+  Allocation *allocation = find(pointer, nbytes);
+  if (allocation) allocation->places[2] = device + 2;
+  return allocation ? hipSuccess : hipErrorInvalidValue;
 }
 HIP(hipMemAdvise, (const void *pointer, size_t nbytes, int advice, int device), (pointer, nbytes, advice, device)) {
-  (void)advice, (void)device;
-  return find(pointer, nbytes) ? hipSuccess : hipErrorInvalidValue;
+  Allocation *allocation = find(pointer, nbytes);
+  if (!allocation || advice < 1) return hipErrorInvalidValue;
+  if (advice <= 2) allocation->is_read_mostly = advice == 1;
+  else if (advice <= 6) allocation->places[(advice - 3) / 2] = advice % 2 ? device + 2 : 0;
+  return hipSuccess;
+}
+/* hipMemRangeAttribute: read mostly, preferred location, accessed by, location of the last prefetch; -2 is none. */
+HIP(hipMemRangeGetAttribute, (int *data, size_t size, int attribute, const void *pointer, size_t nbytes),
+    (data, size, attribute, pointer, nbytes)) {
+  Allocation *allocation = data && pointer && nbytes ? find(pointer, nbytes) : NULL;
+  if (!allocation || size < 4 || size % 4) return hipErrorInvalidValue;
+  if (attribute == 100) *data = 0; /* coherent in fine grains */
+  else if (attribute < 1 || attribute > 4) return hipErrorInvalidValue;
+  else *data = attribute == 1 ? allocation->is_read_mostly : allocation->places[attribute - 2] - 2;
+  if (attribute == 3)
+    for (size_t i = 1; i < size / 4; i++) data[i] = -2;
+  return hipSuccess;
+}
+HIP(hipMemRangeGetAttributes,
+    (int **data, size_t *sizes, int *attributes, size_t count, const void *pointer, size_t nbytes),
+    (data, sizes, attributes, count, pointer, nbytes)) {
+  if (!data || !sizes || !attributes || !count) return hipErrorInvalidValue;
+  hipError_t code = hipSuccess;
+  for (size_t i = 0; i < count && !code; i++)
+    code = do_hipMemRangeGetAttribute(data[i], sizes[i], attributes[i], pointer, nbytes);
+  return code;
 }
 HIP(hipStreamAttachMemAsync, (Stream *stream, void *pointer, size_t nbytes, unsigned flags),
     (stream, pointer, nbytes, flags)) {

@@ -56,8 +56,7 @@ static void note(Allocation **list, Allocation given) {
   *list = malloc(sizeof given);
   **list = given;
 }
-static hipError_t new_allocation(void **pointer, size_t nbytes, bool is_managed) {
-  REFUSE(refused_in_thread());
+static hipError_t make_allocation(void **pointer, size_t nbytes, bool is_managed) {
   *pointer = NULL;
   if (!nbytes) return hipSuccess;
   if (nbytes > total_memory() - used_memory) return hipErrorOutOfMemory;
@@ -67,6 +66,10 @@ static hipError_t new_allocation(void **pointer, size_t nbytes, bool is_managed)
   used_memory += nbytes;
   *pointer = (void *)address;
   return hipSuccess;
+}
+static hipError_t new_allocation(void **pointer, size_t nbytes, bool is_managed) {
+  REFUSE(refused_in_thread());
+  return make_allocation(pointer, nbytes, is_managed);
 }
 HIP(hipMalloc, (void **pointer, size_t nbytes), (pointer, nbytes)) {
   return pointer ? new_allocation(pointer, nbytes, false) : hipErrorInvalidValue;
@@ -83,6 +86,7 @@ static hipError_t release(uint64_t address) {
   }
   return hipErrorInvalidValue;
 }
+static hipError_t free_pinned(void *pointer);
 HIP(hipFree, (void *pointer), (pointer)) {
   REFUSE(refused_in_thread());
   if (!pointer) return hipSuccess;
@@ -93,7 +97,10 @@ HIP(hipFree, (void *pointer), (pointer)) {
     return hipSuccess;
   }
   finish();
-  return release((uint64_t)pointer);
+  for (GraphMemory *memory = graph_memories; memory; memory = memory->next)
+    if (memory->address == (uint64_t)pointer) memory->address = 0;
+  if (release((uint64_t)pointer) == hipSuccess) return hipSuccess;
+  return free_pinned(pointer); /* ROCm's hipFree takes pinned memory, too */
 }
 /* hip_runtime_api.h, hipPointerAttribute_t; hipMemoryTypeDevice is 2, since HIP 6; before, host is 0 and device 1. */
 typedef struct {

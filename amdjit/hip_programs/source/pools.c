@@ -69,12 +69,36 @@ HIP(hipMemPoolTrimTo, (Pool *pool, size_t most), (pool, most)) {
   return is_pool(pool) ? give_back(pool, most) : hipErrorInvalidValue;
 }
 
+/* Memory of a graph: from the capture, or the node, until the graph and its executables are gone. */
+static hipError_t give_memory(Work *work, void **pointer, size_t nbytes) {
+  hipError_t code = make_allocation(pointer, nbytes, false);
+  if (code) return code;
+  GraphMemory *memory = malloc(sizeof *memory);
+  *memory = (GraphMemory){(uint64_t)*pointer, 1, graph_memories};
+  work->data = graph_memories = memory;
+  return hipSuccess;
+}
+static void let_go_of_memory(GraphMemory *memory) {
+  if (--memory->users) return;
+  if (memory->address) release(memory->address);
+  GraphMemory **link = &graph_memories;
+  while (*link != memory) link = &(*link)->next;
+  *link = memory->next;
+  free(memory);
+}
 HIP(hipMallocFromPoolAsync, (void **pointer, size_t nbytes, Pool *pool, Stream *handle),
     (pointer, nbytes, pool, handle)) {
   *pointer = NULL;
   Stream *stream = stream_of(handle);
-  if (!is_pool(pool) || !nbytes) return hipErrorInvalidValue;
+  if (!is_pool(pool)) return hipErrorInvalidValue;
+  if (!nbytes) return hipSuccess;
   if (!stream->alive || stream->device != current) return hipErrorInvalidHandle;
+  if (stream->capture) {
+    Work *work = NULL;
+    hipError_t code = submit(handle, MARK, &work);
+    if (!code) code = give_memory(work, pointer, nbytes);
+    return code;
+  }
   REFUSE(refused_in_thread());
   uint64_t size = (nbytes + GRANULE - 1) & ~(GRANULE - 1ull);
   for (Block *block = pool->blocks; block; block = block->next) {
@@ -120,6 +144,11 @@ static void freed(Work *work) {
   for (Pool *pool = pools; pool; pool = pool->next) give_back(pool, 0); /* so that a use of it is noticed */
 }
 HIP(hipFreeAsync, (void *pointer, Stream *handle), (pointer, handle)) {
+  if (!pointer) return hipSuccess;
+  if (stream_of(handle)->capture) { /* its memory stays until the graph and all that were made of it are gone */
+    Work *work = NULL;
+    return submit(handle, MARK, &work);
+  }
   REFUSE(refused_in_thread());
   for (Pool *pool = pools; pool; pool = pool->next)
     for (Block *block = pool->blocks; block; block = block->next) {
@@ -134,5 +163,5 @@ HIP(hipFreeAsync, (void *pointer, Stream *handle), (pointer, handle)) {
       work->data = block;
       return hipSuccess;
     }
-  return hipErrorInvalidValue;
+  return do_hipFree(pointer); /* as clr does with memory of hipMalloc */
 }

@@ -4,7 +4,6 @@ allocated, or of the process."""
 from __future__ import annotations
 
 import atexit
-import gc
 from functools import partial
 
 from amdjit.checking.sanitizing import ACTIVE
@@ -34,7 +33,7 @@ def watch(memory: DeviceMemory, address: int, environment: Environment) -> None:
 
 def _tell(memory: DeviceMemory, allocation: Range, made: CallPlace, settings: Settings) -> None:
     if memory.holding(allocation.start) is allocation:
-        gc.collect()  # what would free it may be in a cycle of references
+        memory.collect()  # what would free it may be in a cycle of references
     if memory.holding(allocation.start) is not allocation:
         return
     nbytes = allocation.end - allocation.start
