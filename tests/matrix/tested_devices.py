@@ -102,7 +102,7 @@ def is_left_out(target: str, module: str, test: str, params: Mapping[str, Any]) 
 def _types_of(test: str, params: Mapping[str, Any]) -> tuple[Any, ...] | None:
     """Return the types of a product among a test's parameters."""
     found = params.get("types", params.get("case"))
-    if not isinstance(found, tuple) or "product" not in test:
+    if not isinstance(found, tuple) or not ("product" in test or "wave_tiles" in test):
         return None
     return found[0] if isinstance(found[0], tuple) else found
 
