@@ -40,6 +40,7 @@ from amdjit.devices import find_device
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.emulator.launch.loader import EmulatedFunction, EmulatedModule
+from amdjit.forking import Lock
 from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.reading import inspect_object
 from amdjit.late import late, load_module
@@ -48,7 +49,7 @@ from amdjit.tuning.bench import bench
 # Triton is loaded by `use`: this module can be imported without it.
 _drivers, _jit = late("triton.runtime.driver"), late("triton.runtime.jit")
 _backend, _compiler = late("triton.backends.driver"), late("triton.backends.compiler")
-_allocation = late("triton.runtime._allocation")
+_allocation, _types = late("triton.runtime._allocation"), late("triton._utils")
 
 __all__ = ["inspect", "use"]
 
@@ -139,6 +140,8 @@ class _Pointer:
     """An array that is no tensor of PyTorch, as Triton wants its arguments."""
 
     def __init__(self, array: NDArray[Any] | DeviceArray) -> None:
+        if str(array.dtype) not in _types.type_canonicalisation_dict:
+            raise LaunchError(f"Triton has no pointer to elements of type {array.dtype}")
         self.array = array
         self.dtype = array.dtype
 
@@ -253,22 +256,22 @@ def _spans(device: EmulatorDevice, memories: Iterable[_Memory]) -> list[_Span]:
 
 
 @contextmanager
-def _in_place(device: EmulatorDevice, spans: Sequence[_Span]) -> Iterator[_Place]:
+def _in_place(device: EmulatorDevice, memories: Iterable[_Memory]) -> Iterator[_Place]:
     """Let kernels access memory of the host meanwhile. Yields where an address is for them."""
     with ExitStack() as adopted:
-        for start, end, is_writable in spans:
+        for start, end, is_writable in _spans(device, memories):
             device.adopt(start, end - start, is_writable)
             adopted.callback(device.free, start)
         yield lambda address: address
 
 
 @contextmanager
-def _in_copies(device: EmulatorDevice, spans: Sequence[_Span]) -> Iterator[_Place]:
+def _in_copies(device: EmulatorDevice, memories: Iterable[_Memory]) -> Iterator[_Place]:
     """Copy memory of the host to the device, and back at the end: there nothing lies behind an
     array, so that the checks see every access beyond it."""
     moved: list[tuple[_Span, int]] = []
     with ExitStack() as allocated:
-        for span in spans:
+        for span in _spans(device, memories):
             # Triton's code may rely on an address that is a multiple of 16.
             extra = span.start % 16
             first = device.allocate(span.end - span.start + extra)
@@ -301,6 +304,8 @@ class _Driver:
 
     def __init__(self, device: EmulatorDevice, number: int) -> None:
         self.device = device
+        # Launches of several threads may have an array in common, which each takes and gives back.
+        self.lock = Lock()
         self.utils = _Utilities(device)
         self.launcher_cls = _Launcher
         self._number = number
@@ -414,7 +419,8 @@ class _Launcher:
     """Launches of one compiled kernel. src, metadata: as Triton passes them."""
 
     def __init__(self, src: Any, metadata: Any) -> None:
-        self._device: EmulatorDevice = _drivers.driver.active.device
+        self._driver: _Driver = _drivers.driver.active
+        self._device = self._driver.device
         self._is_cooperative = metadata.launch_cooperative_grid
         self._work_items = metadata.num_warps * metadata.warp_size
         self._lds_bytes = metadata.shared
@@ -480,7 +486,7 @@ class _Launcher:
         is_wanted = bool(ACTIVE.get() or self._device.environment.sanitize)
         is_checked = is_wanted and not _ESTIMATES.get()
         placing = _in_copies if is_checked else _in_place
-        with placing(self._device, _spans(self._device, memories.values())) as place:
+        with self._driver.lock, placing(self._device, memories.values()) as place:
             kernarg = self._kernarg(function, found, place)
             if is_checked:
                 arrays = [

@@ -97,6 +97,14 @@ def scaled_pair(pair, factor, shift, out, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def mixed(x, y, out, factor, is_kept, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    left = tl.load(x + i, mask=i < n, other=0).to(tl.float32) * factor
+    total = left + tl.load(y + i * 2, mask=i < n, other=0).to(tl.float32)
+    tl.store(out + i, tl.where(is_kept, total, -total), mask=i < n)
+
+
+@triton.jit
 def through_descriptor(x, out, BLOCK: tl.constexpr):
     block = x.load([tl.program_id(0) * BLOCK, 0])
     out.store([tl.program_id(0) * BLOCK, 0], block * 2)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -205,6 +207,8 @@ def test_a_profile_is_of_tritons_lines(tmp_path: Path) -> None:
 def test_what_the_emulator_cannot_take_is_refused() -> None:
     x, out = random(256), torch.zeros(256)
     with amdjit.triton.use("emulator:gfx1201"):
+        with pytest.raises(amdjit.LaunchError, match="no pointer to elements of type complex64"):
+            kernels.add[(1,)](np.zeros(256, np.complex64), x, out, 256, BLOCK=256)
         with pytest.raises(amdjit.LaunchError, match="meta"):
             kernels.add[(1,)](x.to("meta"), x, out, 256, BLOCK=256)
         kernels.add[(0,)](x, x, out, 256, BLOCK=256)
@@ -231,3 +235,38 @@ def test_a_tensor_of_the_devices_memory_is_that_memory() -> None:
             kernels.add[(1,)](tensor, there, there, 256, BLOCK=256)
         assert (there.copy_to_host() == out.ravel()).all()
         assert out[1, 0] == 32
+
+
+def test_threads_may_have_arrays_in_common() -> None:
+    x, failed = torch.ones(1024), []
+
+    def launch() -> None:
+        for _ in range(50):
+            out = torch.empty(1024)
+            try:
+                kernels.add[(4,)](x, x, out, 1024, BLOCK=256)
+            except amdjit.AmdjitError as error:
+                failed.append(error)
+            if not (out == 2).all():
+                failed.append(out)
+
+    with amdjit.triton.use("emulator:gfx1201"):
+        kernels.add[(4,)](x, x, torch.empty(1024), 1024, BLOCK=256)
+        threads = [threading.Thread(target=launch) for _ in range(4)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+    assert not failed
+
+
+def test_arrays_of_several_types_strides_and_kinds() -> None:
+    a = np.arange(13, dtype=np.int8) - 6
+    b, out = np.arange(26, dtype=ml_dtypes.bfloat16), np.zeros((5, 7), np.float16)
+    with amdjit.triton.use("emulator:gfx1100"), amdjit.sanitize(*ALL):
+        kernels.mixed[(1,)](a, b, out[1:3, 2:6], 0.5, False, 13, BLOCK=16)
+        np.testing.assert_array_equal(out.ravel()[9:22], -(a * 0.5 + b[::2].astype(np.float32)))
+        assert not out.ravel()[:9].any()
+        assert not out.ravel()[22:].any()
+        kernels.mixed[(1,)](a[::-1], b, out, 1.0, True, 1, BLOCK=16)
+        assert out[0, 0] == a[-1] + b[0]
