@@ -39,8 +39,10 @@ def compile_program(folder: Path, options: Sequence[str], processor: str, wave_s
     command += [f"-D__AMDGCN_WAVEFRONT_SIZE={wave_size}", "-D__HIPCC_RTC__", "-O3", "-g"]
     command += ["-nogpulib", f"--rocm-path={headers}", f"-I{folder}", "-w"]
     command += [f"-ffile-prefix-map={folder}/=", "-fdebug-compilation-dir=hiprtc"]
+    macros, others = _without_macros(options)
+    (folder / "amdjit_macros").write_text("\n".join([*macros, ""]))
     command += ["-include", "hip/hip_runtime.h", "-include", str(DEVICE_FUNCTIONS)]
-    command += [*_for_clang(options), str(source)]
+    command += ["-include", str(folder / "amdjit_macros"), *_for_clang(others), str(source)]
     code, words = run([*command, "-o", str(folder / "code")], _SECONDS)
     if code == 0 and names:
         code, more = run([*command, "-S", "-emit-llvm", "-o", str(folder / "ir")], _SECONDS)
@@ -73,6 +75,24 @@ def _for_clang(options: Sequence[str]) -> list[str]:
     return [each for each in options if not _ARCHITECTURE.match(each) and each not in _OWN]
 
 
+def _without_macros(options: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return definitions of the macros among options, and the other options. Macros are defined
+    behind HIP's headers, which hiprtc has compiled before: -DT=float is not for their templates."""
+    macros, others, left = [], [], list(options)
+    while left:
+        option = left.pop(0)
+        if option in ("-D", "-U") and left:
+            option += left.pop(0)
+        name, _, value = option[2:].partition("=")
+        if option.startswith("-D"):
+            macros.append(f"#define {name} {value if '=' in option else 1}")
+        elif option.startswith("-U"):
+            macros.append(f"#undef {name}")
+        else:
+            others.append(option)
+    return macros, others
+
+
 def _references(names: Sequence[str]) -> str:
     """Return definitions that keep what is named, and by which its symbol is found."""
     lines = [
@@ -84,7 +104,7 @@ def _references(names: Sequence[str]) -> str:
 
 
 def _symbols(ir: str, count: int) -> str:
-    """Return the symbols of the names, each with a zero behind it."""
+    """Return the symbols of the names, each terminated by a zero byte."""
     found = []
     for number in range(count):
         name = _NAME.format(number=number)

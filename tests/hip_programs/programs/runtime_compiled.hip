@@ -10,7 +10,7 @@ static const char *SOURCE = R"(
 #include "scale.h"
 template <class T> __global__ void scale(T *x, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) x[i] = scaled(x[i]) + ADDED;
+  if (i < n) x[i] = scaled(x[i]) + y;
 }
 extern "C" __global__ void sum(const int *x, int *total, int n) {
   __shared__ int part[64];
@@ -42,7 +42,8 @@ int main(int count_of_arguments, char **) {
   for (const char *each : {"scale<float>", "&scale<int>", "&factor"}) RTC(hiprtcAddNameExpression(program, each));
   const char *lowered;
   EXPECT(hiprtcGetLoweredName(program, "scale<float>", &lowered) == HIPRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION);
-  const char *options[] = {"-DADDED=1", "--gpu-architecture=gfx000", "-std=c++17"};
+  const char *options[] = {"-Dy=1", "--gpu-architecture=gfx000", "-std=c++17"};
+  // y is a name of HIP's headers, too.
   hiprtcResult compiled = hiprtcCompileProgram(program, 3, options);
   if (compiled) printf("%s\n%s\n", hiprtcGetErrorString(compiled), log_of(program).c_str());
   RTC(compiled);
