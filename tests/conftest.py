@@ -141,7 +141,9 @@ def _covering(cases: list[dict[str, int]], size: int) -> set[int]:
 
 
 def _sampled(cases: dict[int, Any], size: int) -> set[int]:
-    """Return the places of so many cases that have as many values of each parameter as they can.
+    """Choose `size` cases that cover as many values of each parameter as possible; return their
+    places.
+
     The name of a case decides which of two is taken: not its place, nor those beside it."""
     left = sorted(cases, key=lambda place: zlib.crc32(cases[place].id.encode()))
     chosen: set[int] = set()

@@ -252,19 +252,18 @@ def reference(
     mode = _mode(rounding, denormals) | fp16_ovfl << 23 | ieee << 9 | dx10_clamp << 8
     codes, results = _types(opcode)
     flat, shape, are_bits = _operands(instruction, codes, operands)
-    found = arrays.of_arrays(
-        arrays.of_bits(row.compute)
-        if row.compute is not None
-        else rows.row_of_floats(opcode.traits.operation, opcode.instruction_set.name),
-        instructions.Instruction(0, 0, opcode, (), {}, modifiers),
-        flat,
-        mode,
-    )
-    typed = tuple(
-        _result(result, code, are_bits).reshape(shape)
-        for result, code in zip(found, results, strict=True)
-    )
+    asked = instructions.Instruction(0, 0, opcode, (), {}, modifiers)
+    found = arrays.of_arrays(_row_of_arrays(row, opcode), asked, flat, mode)
+    pairs = zip(found, results, strict=True)
+    typed = tuple(_result(result, code, are_bits).reshape(shape) for result, code in pairs)
     return typed[0] if len(typed) == 1 else typed
+
+
+def _row_of_arrays(row: Row, opcode: Opcode) -> Any:
+    """Return the row that computes: an approximate instruction's by bits, others' as they are."""
+    if row.compute is not None:
+        return arrays.of_bits(row.compute)
+    return rows.row_of_floats(opcode.traits.operation, opcode.instruction_set.name)
 
 
 def _operands(

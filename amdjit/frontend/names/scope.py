@@ -344,10 +344,10 @@ def _refused(
 
 # Names that only some paths assign, in functions with Numba's typing.
 #
-# Only the running kernel can tell whether one has a value. Programs read such names and do not use
-# what they get (a lane that is beyond its data hands its sum to a reduction that leaves it out), so
-# the value is zero; with `division_check=True`, which is `debug=True` of Numba's, reading it is an
-# UnboundLocalError, as in Python.
+# Whether such a name has a value is known only when the kernel runs. Programs read these names and
+# ignore the value (a lane that is beyond its data hands its sum to a reduction that leaves it out),
+# so the value is zero; with `division_check=True`, which is `debug=True` of Numba's, reading it is
+# an UnboundLocalError, as in Python.
 #
 # A function that reads such names is typed again, with each of them in one variable for the whole
 # function; where reads are checked, beside another variable that says whether it has been assigned.

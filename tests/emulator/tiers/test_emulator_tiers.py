@@ -244,7 +244,7 @@ def test_a_kernel_that_has_run_long_enough_is_made_full(monkeypatch: pytest.Monk
 
 
 def many_waits(wave_size: int) -> str:
-    """Each of 60 barriers has 64 vectors, scalars and SCC behind it that come from before it."""
+    """Return a kernel in which 64 vectors, two scalars and SCC live across each of 60 barriers."""
     lines = ["  s_load_b128 s[4:7], s[0:1], 0x0", "  s_waitcnt lgkmcnt(0)"]
     lines += [f"  v_mul_u32_u24_e32 v{n}, {n}, v0" for n in range(1, 64)]
     lines += ["  s_mov_b32 s8, 7"]
