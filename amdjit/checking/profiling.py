@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextvars import ContextVar
+from types import FunctionType
 from typing import Any, Protocol
 
 from amdjit.diagnostics.errors import LaunchError
+from amdjit.late_methods import dataclass
 from amdjit.target import Target
 
-__all__ = ["PROFILES", "ProfileBlock", "refuse_profiles"]
+__all__ = ["PROFILES", "Calling", "ProfileBlock", "refuse_profiles"]
+
+
+@dataclass(frozen=True, slots=True)
+class Calling:
+    """A launch of one of amdjit's kernels that is about to start.
+
+    function, options: the kernel's, the options as the decorator gave them. arguments: as the user
+    gave them, by the names of the parameters. shape: an `abi.launch_shape.LaunchShape`; device: a
+    `runtime.device.Device`.
+    """
+
+    function: FunctionType
+    options: Mapping[str, Any]
+    arguments: Mapping[str, Any]
+    shape: Any
+    device: Any
 
 
 class ProfileBlock(Protocol):
@@ -19,6 +38,10 @@ class ProfileBlock(Protocol):
 
         kernel: a `code_object.Kernel`; geometry: an `abi.launch_shape.LaunchShape`.
         """
+        ...
+
+    def calling(self, call: Calling) -> None:
+        """Take note of a launch that is about to start."""
         ...
 
     def counted(self, launch: Any) -> None:

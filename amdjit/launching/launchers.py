@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from amdjit.abi.launch_shape import LaunchShape
-from amdjit.checking.profiling import PROFILES
+from amdjit.checking.profiling import PROFILES, Calling
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.devices import current_device
 from amdjit.diagnostics import KernelFault, LaunchError
@@ -132,9 +132,25 @@ class _Launches:
     def _launch(self, arguments: tuple[Any, ...], keywords: dict[str, Any], learns: bool) -> None:
         """Prepare the call in full, which finds all mistakes, and launch."""
         prepared = prepare(self._calls.kernel, arguments, keywords, self._stream)
-        prepared.launch(self._shape(prepared.loaded, prepared.device))
+        shape = self._shape(prepared.loaded, prepared.device)
+        for block in PROFILES.get():
+            block.calling(self._calling(arguments, keywords, shape, prepared.device))
+        prepared.launch(shape)
         if learns:
             self._calls.learn(prepared, arguments)
+
+    def _calling(
+        self, arguments: tuple[Any, ...], keywords: dict[str, Any], shape: LaunchShape, device: Device
+    ) -> Calling:
+        kernel = self._calls.kernel
+        bound = kernel.signature.bind(arguments, keywords)
+        return Calling(
+            kernel.specialisations.function,
+            kernel.specialisations.options.given,
+            dict(zip(kernel.signature.names, bound, strict=True)),
+            shape,
+            device,
+        )
 
     def _launch_as_known(
         self, device: Device, target: Device | StreamOfDevice, arguments: Sequence[Any]

@@ -88,7 +88,7 @@ class Specialisations:
     ) -> None:
         self.options = options
         self.changes: tuple[Change, ...] = ()
-        self._function = function
+        self.function = function
         self._signature = signature
         self._compiled: dict[tuple[CompileOptions, tuple[Argument, ...]], CompiledKernel] = {}
         self._loaded: weakref.WeakKeyDictionary[
@@ -150,8 +150,8 @@ class Specialisations:
     def _compile(self, options: CompileOptions, arguments: tuple[Argument, ...]) -> CompiledKernel:
         environment = self.options.environment
         # The child process loads LLVM while this one loads the compiler.
-        prestart.start_compiler(self._function, arguments, options, environment)
-        return compiler.compile_kernel(self._function, arguments, options, environment)
+        prestart.start_compiler(self.function, arguments, options, environment)
+        return compiler.compile_kernel(self.function, arguments, options, environment)
 
 
 def _load(device: Device, compiled: CompiledKernel) -> Loaded:

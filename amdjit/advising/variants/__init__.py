@@ -1,0 +1,1 @@
+"""Changes to a launch, by what they are about: memory of workgroups, loops, numbers, launches."""
