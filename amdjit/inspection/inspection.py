@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from amdjit.code_object.resources import Demand
+from amdjit.inspection.causes import Cause, causes_in_code
 from amdjit.inspection.comparison import Comparison, compare
 from amdjit.inspection.facts import (
     UNITS,
@@ -72,6 +73,12 @@ class Inspection(KernelFacts):
         assert target is not None
         waves, lds = -(-size // self.wave_size), self.lds_bytes + dynamic_lds
         return occupancy_of(Demand(self.vgprs, lds, waves, self.wave_size, self.wgp_mode), target)
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """What the code alone shows to cost time, what probably costs most first. Those of a launch
+        are in its profile."""
+        return causes_in_code(self)
 
     def _repr_html_(self) -> str:
         """What notebooks show."""

@@ -89,7 +89,8 @@ class Roofline:
     bandwidth: float
     """Bytes per second."""
     bound: str
-    """"compute" or "memory", whichever limits the launch."""
+    """"compute" or "memory", whichever limits the launch; "size" if it has fewer workgroups than
+    the chip has workgroup processors, and is too small to tell."""
     seconds: float
     """The least time of the launch if no cache holds any of the bytes before."""
     source: str

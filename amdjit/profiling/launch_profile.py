@@ -15,6 +15,7 @@ from amdjit.cycles.estimate import Cycles
 from amdjit.emulator.counting.counted_launch import CountedLaunch, InstructionRows
 from amdjit.emulator.counting.layout import LINE_BYTES
 from amdjit.emulator.counting.recording import Recording
+from amdjit.inspection.causes import Cause
 from amdjit.inspection.facts import json_value, unit_of
 from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.notebook import folded, framed, table, title
@@ -24,6 +25,7 @@ from amdjit.isa.instruction import Instruction
 from amdjit.isa.matrix_products import BlockProduct, MatrixProduct
 from amdjit.late import late
 from amdjit.profiling.counts import Counts, InstructionCounts, LineCounts, Roofline, Totals
+from amdjit.profiling.launch_causes import launch_causes
 from amdjit.profiling.peaks import PEAKS, Peaks
 
 # Loaded late, because many profiles are read without estimates.
@@ -38,7 +40,7 @@ __all__ = ["IN_JSON", "_OPERATIONS", "LaunchProfile", "operations_of", "profile_
 IN_JSON = (
     "kernel", "target", "grid", "block", "dynamic_lds", "wave_size", "workgroups", "waves",
     "distinct_lines", "totals", "roofline", "instructions", "lines", "missing",
-    "cycles", "no_cycles",
+    "cycles", "no_cycles", "causes",
 )  # fmt: skip
 
 _COUNTS = tuple(field.name for field in fields(Counts))
@@ -194,7 +196,18 @@ class LaunchProfile:
         peaks = PEAKS.get(self.target)
         if peaks is None:
             return None
-        return roofline_of(self.totals.operations or {}, self.distinct_lines, peaks)
+        return roofline_of(
+            self.totals.operations or {}, self.distinct_lines, peaks, self.workgroups
+        )
+
+    @cached_property
+    def causes(self) -> tuple[Cause, ...]:
+        """What costs the launch time, by line, what costs most first; a launch that is too small to
+        tell says so first."""
+        peaks = PEAKS.get(self.target)
+        return launch_causes(
+            self.inspection, self.instructions, self.cycles, self.workgroups, peaks
+        )
 
     @cached_property
     def missing(self) -> tuple[str, ...]:
@@ -244,7 +257,9 @@ def _sums(parts: Iterable[Counts]) -> dict[str, int]:
 # The roofline: how far a launch is below what its chip can do.
 
 
-def roofline_of(operations: Mapping[str, int], distinct_lines: int, peaks: Peaks) -> Roofline:
+def roofline_of(
+    operations: Mapping[str, int], distinct_lines: int, peaks: Peaks, workgroups: int
+) -> Roofline:
     """Return the roofline of a launch with these operations by type, which touches that many cache
     lines.
 
@@ -255,6 +270,7 @@ def roofline_of(operations: Mapping[str, int], distinct_lines: int, peaks: Peaks
     count, peak = known.get(kind, 0), peaks.operations[kind]
     nbytes = distinct_lines * LINE_BYTES
     computing, moving = count / peak, nbytes / peaks.bandwidth
+    bound = "compute" if computing > moving else "memory"
     return Roofline(
         type=kind,
         operations=count,
@@ -262,7 +278,7 @@ def roofline_of(operations: Mapping[str, int], distinct_lines: int, peaks: Peaks
         intensity=count / nbytes if nbytes else float("inf"),
         peak=peak,
         bandwidth=peaks.bandwidth,
-        bound="compute" if computing > moving else "memory",
+        bound="size" if peaks.leaves_empty(workgroups) else bound,
         seconds=max(computing, moving),
         source=peaks.source,
     )
@@ -373,7 +389,8 @@ def _block_operations(product: BlockProduct, instruction: Instruction) -> int:
 # Profiles as text, for people.
 
 _HOT_LINES = 10
-_LABEL = 14
+_LABEL = 15
+_FIRST_CAUSES = 3
 
 
 def launch_text(launch: LaunchProfile) -> str:
@@ -394,6 +411,7 @@ def launch_text(launch: LaunchProfile) -> str:
         ("atomics", f"{totals.contention:,} lanes after others" if totals.contention else ""),
         ("barriers", f"{totals.barrier_waits:,} waits" if totals.barrier_waits else ""),
         ("roofline", _roofline(launch.roofline)),
+        *(("look here first", str(cause)) for cause in launch.causes[:_FIRST_CAUSES]),
         *(("missing", sentence) for sentence in launch.missing),
     ]
     lines = [f"  {label:{_LABEL}}  {text}" for label, text in rows if text]
@@ -448,17 +466,17 @@ def _lds(launch: LaunchProfile) -> str:
 def _roofline(roofline: Roofline | None) -> str:
     if roofline is None:
         return ""
-    cold = " if no cache holds any of them before" if roofline.bound == "memory" else ""
+    moves = roofline.bytes / roofline.bandwidth >= roofline.operations / roofline.peak
+    cold = " if no cache holds any of them before" if moves else ""
+    small = roofline.bound == "size"
+    bound = "too small to tell what bounds it" if small else f"bound by {roofline.bound}"
     counted = (
         f"{roofline.operations:,} operations of {roofline.type}, {_bytes(roofline.bytes)}: "
         f"{roofline.intensity:.3g} a byte"
         if roofline.operations
         else f"no operations that count, {_bytes(roofline.bytes)}"
     )
-    return (
-        f"{counted}, bound by {roofline.bound}, at least "
-        f"{roofline.seconds * 1e6:.3g} us{cold} ({roofline.source})"
-    )
+    return f"{counted}, {bound}, at least {roofline.seconds * 1e6:.3g} us{cold} ({roofline.source})"
 
 
 def _bytes(count: int) -> str:

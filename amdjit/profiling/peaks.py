@@ -26,6 +26,11 @@ class Peaks:
     bandwidth: float
     source: str
 
+    def leaves_empty(self, workgroups: int) -> bool:
+        """Whether a launch of so many workgroups leaves some of the processors without work: it
+        cannot come near to the limits."""
+        return workgroups < self.workgroup_processors
+
 
 # Operations of a compute unit in a cycle. Matrix: AMD, RDNA 4 architecture: 1,024 of f16 and bf16,
 # twice as many of 8 bits, four times of 4 bits. f32: 2 SIMDs, 32 lanes, 2 operations, dual issue;

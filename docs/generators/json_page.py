@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from amdjit.cycles.estimate import Cycles, InstructionCycles, Segment, WaveTimeline
+from amdjit.inspection.causes import Cause
 from amdjit.inspection.comparison import Comparison, Figure, LineGrowth
 from amdjit.inspection.facts import (
     AccessFacts,
@@ -52,7 +53,7 @@ RECORDS: Mapping[str, tuple[type, ...]] = {
         RegisterBanks,
     ),
     "amdjit.comparison/1": (Comparison, Figure, LineGrowth),
-    "amdjit.profile/1": (LaunchProfile, Totals, Roofline, InstructionCounts, LineCounts),
+    "amdjit.profile/1": (LaunchProfile, Totals, Roofline, InstructionCounts, LineCounts, Cause),
     "Estimates of a launch": (Cycles, InstructionCycles, WaveTimeline, Segment),
 }
 # These are shown with the code object, but are not facts about it.

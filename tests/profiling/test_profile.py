@@ -121,8 +121,8 @@ def test_matrix_products_count_as_operations_of_whole_waves() -> None:
 
 
 def test_a_roofline_says_what_bounds_a_launch() -> None:
-    x, out = arrays()
-    copied = launched(lambda: kernels.strided[GROUPS, THREADS](x, out, 1)).roofline
+    x, out = np.ones(40 * THREADS, np.float32), np.zeros(40 * THREADS, np.float32)
+    copied = launched(lambda: kernels.strided[40, THREADS](x, out, 1)).roofline
     assert copied is not None
     assert (copied.bound, copied.operations, copied.bandwidth) == ("memory", 0, 640e9)
     assert copied.seconds == copied.bytes / 640e9
@@ -165,7 +165,8 @@ def test_the_json_form_holds_what_the_values_hold() -> None:
         assert [i["address"] for i in one["instructions"]] == [
             i.address for i in launch.instructions
         ]
-        assert one["roofline"]["bound"] == "memory"
+        assert one["roofline"]["bound"] == "size"
+        assert [cause["kind"] for cause in one["causes"]] == [c.kind for c in launch.causes]
 
 
 def test_the_text_names_hot_lines_and_what_memory_does() -> None:
