@@ -78,6 +78,7 @@ from amdjit.types import Choice, Immediate
 
 if TYPE_CHECKING:
     from amdjit import random as random
+    from amdjit.advising.launches import profile
     from amdjit.algorithms.histogram import histogram
     from amdjit.algorithms.reduction import reduce
     from amdjit.algorithms.scan import exclusive_scan, inclusive_scan
@@ -111,7 +112,7 @@ if TYPE_CHECKING:
     from amdjit.intrinsics import cooperative_groups as cooperative_groups
     from amdjit.language import signature_texts
     from amdjit.launching.loaded_modules import load
-    from amdjit.profiling.profile import LaunchProfile, profile
+    from amdjit.profiling.launch_profile import LaunchProfile
     from amdjit.runtime.graphs import ExecutableGraph, Graph, GraphNode
     from amdjit.runtime.ranges import named_range
     from amdjit.tuning.autotuned import TunedKernel, autotune
@@ -377,7 +378,8 @@ _LATE_NAMES = {
     "amdjit.inspection.inspection": ("Inspection",),
     "amdjit.inspection.reading": ("inspect_object",),
     "amdjit.launching.loaded_modules": ("load",),
-    "amdjit.profiling.profile": ("LaunchProfile", "profile"),
+    "amdjit.advising.launches": ("profile",),
+    "amdjit.profiling.launch_profile": ("LaunchProfile",),
     "amdjit.runtime.graphs": ("ExecutableGraph", "Graph", "GraphNode"),
     "amdjit.runtime.ranges": ("named_range",),
     "amdjit.tuning.autotuned": ("TunedKernel", "autotune"),

@@ -37,7 +37,7 @@ PROBES: dict[str, list[tuple[str, str]]] = {
         ("amdjit.options", "amdjit.types"),
         ("amdjit.backend.llvm", "amdjit.compiler"),
     ],
-    "Python's ast is read in the front end only": [
+    "Python's ast is known to the front end and to advising only": [
         ("amdjit.lowering.module", "ast"),
         ("amdjit.launching.signature", "ast"),
     ],
@@ -113,7 +113,7 @@ PROBES: dict[str, list[tuple[str, str]]] = {
 
 # Contracts on what is known in one place only: the packages where it is known.
 KNOWN_TO = {
-    "Python's ast is read in the front end only": {"frontend"},
+    "Python's ast is known to the front end and to advising only": {"frontend", "advising"},
     "LLVM is known to lowering, the backend and the emulator only": {
         "backend",
         "emulator",

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from amdjit.abi.launch_shape import LaunchShape
+from amdjit.inspection.causes import Cause
 from amdjit.inspection.facts import SourcePlace, json_text
 
 __all__ = ["Advice", "Figures", "Proposal", "Rejected"]
@@ -46,7 +47,8 @@ class Figures:
 class Proposal:
     """A change that was tried: the results stay the same, and the launch takes fewer cycles.
 
-    text: what to do. place: the line it is about, None for options of the whole kernel. diff: the
+    kind: what it is about, such as "unroll"; of one kind, only the best is proposed. text: what to
+    do. place: the line it is about, None for options of the whole kernel. diff: the
     change of the source, "" if there is none. options, arguments: in place of the launch's. shape:
     grid and block, where they change. before, after: figures of the launch. confidence: "measured
     cause" where exact counts show that what cost time is gone, "model" where only the cycle model
@@ -54,6 +56,7 @@ class Proposal:
     "" where all bits are the same.
     """
 
+    kind: str
     text: str
     place: SourcePlace | None
     diff: str
@@ -94,13 +97,15 @@ class Rejected:
 class Advice:
     """What was found out about a launch.
 
-    proposals: best first. rejected: what did not help. before: figures of the launch as it is.
-    unfinished: changes that were left out because the time was over.
+    before: figures of the launch as it is. causes: what costs it much time and could be otherwise,
+    whether or not a change was found. proposals: best first. rejected: what did not help.
+    unfinished: how many changes were left out because the time was over.
     """
 
     kernel: str
     target: str
     before: Figures
+    causes: tuple[Cause, ...]
     proposals: tuple[Proposal, ...]
     rejected: tuple[Rejected, ...] = field(repr=False)
     unfinished: int = 0
@@ -114,8 +119,11 @@ class Advice:
         ]
         if self.unfinished:
             rows[0] += f", {self.unfinished} left out: the time was over"
+        rows += [f"costs time: {cause}" for cause in self.causes]
         rows += [f"{number}. {each}" for number, each in enumerate(self.proposals, 1)]
-        return "\n".join(rows if self.proposals else [*rows, "nothing that was tried makes it faster"])
+        return "\n".join(
+            rows if self.proposals else [*rows, "nothing that was tried makes it faster"]
+        )
 
     def to_json(self) -> str:
         """Return the advice as JSON: an object with its fields by name, and "schema"."""

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.api import Kernel
 from amdjit.checking.profiling import Calling
+from amdjit.checking.sanitizing import sanitize
 from amdjit.devices import use
 from amdjit.diagnostics import AmdjitError, KernelFault
 from amdjit.diagnostics.sanitizer import SanitizerReport
-from amdjit.checking.sanitizing import sanitize
 from amdjit.options import OptionError
 from amdjit.profiling.launch_profile import LaunchProfile
 from amdjit.profiling.profile import profile

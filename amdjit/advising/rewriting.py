@@ -1,24 +1,25 @@
-"""Changes to the source of a kernel: texts in the place of others, and the function that results."""
+"""Changes to the source of a kernel: texts in the place of others, and the resulting function."""
 
 from __future__ import annotations
-
 import __future__
 
 import ast
 import difflib
+import sys
 import types
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-import amdjit
 from amdjit.diagnostics import Span
 from amdjit.diagnostics.source_files import adopt
 from amdjit.frontend.source.reading import FunctionSource
 
 __all__ = ["Edit", "RewriteError", "Rewritten", "rewrite"]
 
-_FUTURE_FLAGS = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+_FUTURE_FLAGS = sum(
+    getattr(__future__, name).compiler_flag for name in __future__.all_feature_names
+)
 _FACTORY = "_enclosing"
 
 
@@ -71,7 +72,7 @@ def _compiled(source: FunctionSource, lines: Sequence[str]) -> types.FunctionTyp
         module = _within(node, function.__code__.co_freevars)
         flags = function.__code__.co_flags & _FUTURE_FLAGS
         code = compile(module, source.text.file, "exec", flags, dont_inherit=True)
-        names = {"amdjit": amdjit, **function.__globals__}
+        names = {"amdjit": sys.modules["amdjit"], **function.__globals__}
         exec(code, names)
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
         found: types.FunctionType = names.pop(_FACTORY)(*cells)
@@ -84,9 +85,8 @@ def _compiled(source: FunctionSource, lines: Sequence[str]) -> types.FunctionTyp
 
 def _definition(module: ast.Module, wanted: ast.FunctionDef) -> ast.FunctionDef:
     for node in ast.walk(module):
-        if isinstance(node, ast.FunctionDef) and node.name == wanted.name:
-            if node.lineno == wanted.lineno:
-                return node
+        if isinstance(node, ast.FunctionDef) and node.lineno == wanted.lineno:
+            return node
     raise RewriteError(f"{wanted.name} is not where it was")
 
 
@@ -95,8 +95,8 @@ def _within(node: ast.FunctionDef, captured: Sequence[str]) -> ast.Module:
     result = ast.Return(ast.Name(node.name, ast.Load()))
     parameters = ast.arguments([], [ast.arg(name) for name in captured], None, [], [], None, [])
     outer = ast.FunctionDef(_FACTORY, parameters, [node, result], [], None, None)
-    if "type_params" in ast.FunctionDef._fields:  # from Python 3.12 on
-        outer.type_params = []
+    # From Python 3.12 on.
+    vars(outer).setdefault("type_params", [])
     ast.copy_location(outer, node)
     return ast.fix_missing_locations(ast.Module([outer], []))
 

@@ -13,16 +13,16 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-
 from amdjit.advising.advice import Advice, Figures, Proposal, Rejected
 from amdjit.advising.calls import Outcome, RecordedCall, TrialError
 from amdjit.advising.rewriting import RewriteError, rewrite
 from amdjit.advising.subject import Subject, Variant
 from amdjit.advising.variants import launches, lds, loops, numbers
 from amdjit.api import Kernel
-from amdjit.diagnostics import AmdjitError
+from amdjit.diagnostics import AmdjitError, LaunchError
 from amdjit.diagnostics.sanitizer import SanitizerReport
 from amdjit.frontend.source.reading import read_source
+from amdjit.inspection.causes import Cause
 from amdjit.options import OptionError
 from amdjit.profiling.launch_profile import LaunchProfile
 from amdjit.tuning.comparing import Tolerance, difference
@@ -52,18 +52,17 @@ _VARIANTS: tuple[Callable[[Subject], Iterator[Variant]], ...] = (
 )
 
 
-class AdviceError(Exception):
-    """There is nothing to say about a launch: it cannot be repeated, or has no estimate."""
+class AdviceError(LaunchError):
+    """Nothing can be tried with a launch: it cannot be repeated, or has no estimate."""
 
 
-def advise(launch: LaunchProfile, seconds: float = 30.0) -> Advice:
+def advise(launch: LaunchProfile, call: RecordedCall | None, seconds: float) -> Advice:
     """Try changes to a launch, and return those that make it faster.
 
-    launch: of a `profile(calls=True)` block. seconds: after which no further change is tried.
-    AdviceError if the launch was not kept, or does not give the same results twice.
+    call: the launch with its arguments, None if they were not kept. seconds: after which no further
+    change is tried. AdviceError if the launch was not kept, or gives other results the second time.
     """
-    call = launch.call
-    if not isinstance(call, RecordedCall):
+    if call is None:
         raise AdviceError(
             f"{launch.kernel}: the arguments of the launch were not kept: profile it in "
             "`with amdjit.profile(calls=True):`"
@@ -79,6 +78,7 @@ def advise(launch: LaunchProfile, seconds: float = 30.0) -> Advice:
         launch.kernel,
         launch.target,
         trials.figures,
+        causes=tuple(_worth_naming(subject.before.launch)),
         proposals=tuple(best),
         rejected=tuple(trials.rejected),
         unfinished=trials.unfinished,
@@ -148,12 +148,12 @@ class _Trials:
             self.unfinished += 1
             return
         try:
-            self._faster.setdefault(variant.group, []).append(self._tried(variant))
+            self._faster.setdefault(variant.kind, []).append(self._tried(variant))
         except (TrialError, RewriteError) as error:
             self.rejected.append(Rejected(variant.text, str(error)))
 
     def best(self) -> Iterator[Proposal]:
-        """Yield the best change of each group of which the checks report nothing."""
+        """Yield the best change of each kind of which the checks report nothing."""
         for trials in self._faster.values():
             chosen: Proposal | None = None
             for trial in sorted(trials, key=lambda each: each.order):
@@ -176,9 +176,10 @@ class _Trials:
         if 1 - figures.cycles / self.figures.cycles < _LEAST_GAIN:
             raise TrialError(f"{figures.cycles:,} cycles in place of {self.figures.cycles:,}")
         proposal = Proposal(
+            variant.kind,
             variant.text,
-            variant.place,
-            diff,
+            place=variant.place,
+            diff=diff,
             options=variant.options,
             arguments=variant.arguments,
             shape=variant.shape,
@@ -209,6 +210,23 @@ class _Trials:
             self._reported = _kinds(self._subject.call.check(*_CHECKS))
         new = sorted(found - (self._reported or set()))
         return f"the checks report {new[0]}" if new else ""
+
+
+# What waves spend most launches on (memory, arithmetic) is no mistake; these are what somebody can
+# change.
+_MENDED = frozenset(
+    {
+        "bank conflicts", "barrier", "branches", "contended atomics", "few waves", "inactive lanes",
+        "instruction fetch", "scratch memory", "spills", "spread accesses",
+    }
+)  # fmt: skip
+_LEAST_SHARE = 0.2
+
+
+def _worth_naming(launch: LaunchProfile) -> Iterator[Cause]:
+    for cause in launch.causes:
+        if cause.kind in _MENDED and (cause.share is None or cause.share >= _LEAST_SHARE):
+            yield cause
 
 
 def _kinds(reports: tuple[SanitizerReport, ...]) -> set[str]:

@@ -23,8 +23,8 @@ __all__ = ["Subject", "Variant"]
 class Variant:
     """A change to a launch."""
 
-    group: str
-    """Of the changes of one group, which exclude each other, at most the best is proposed."""
+    kind: str
+    """What it is about. Of the changes of one kind, at most the best is proposed."""
     text: str
     """What to do, as a sentence without its full stop."""
     place: SourcePlace | None = None

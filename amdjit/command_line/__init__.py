@@ -15,6 +15,7 @@ from amdjit.late import late
 
 if TYPE_CHECKING:
     from amdjit.command_line import (
+        advise,
         bench,
         build,
         cache,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         tune,
     )
 else:
+    advise = late("amdjit.command_line.advise")
     bench = late("amdjit.command_line.bench")
     build = late("amdjit.command_line.build")
     cache = late("amdjit.command_line.cache")
@@ -51,6 +53,7 @@ _COMMANDS = {
     "run": run,
     "inspect": inspect,
     "explore": explore,
+    "advise": advise,
     "build": build,
     "layout": layout,
     "bench": bench,
@@ -67,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(own, argparse.Namespace(arguments=program, runs=False))
     if program and not options.runs:
         parser.error(
-            "what follows -- is for the program of `amdjit run` and `amdjit explore --run`"
+            "what follows -- is for the program of `amdjit run` and of the commands with --run"
         )
     try:
         code = int(options.run(options))

@@ -18,11 +18,11 @@ from amdjit.runtime.device import Device
 from amdjit.target import DEFAULT_TARGET
 
 if TYPE_CHECKING:
+    from amdjit.advising import launches as advising
+    from amdjit.advising.launches import Launch
     from amdjit.inspection.inspection import Inspection
-    from amdjit.profiling import profile as profiling
-    from amdjit.profiling.launch_profile import LaunchProfile
 else:
-    profiling = late("amdjit.profiling.profile")
+    advising = late("amdjit.advising.launches")
 
 __all__ = ["KernelLaunches", "profile_program"]
 
@@ -31,22 +31,30 @@ __all__ = ["KernelLaunches", "profile_program"]
 class KernelLaunches:
     """The launches of one kernel. known: inspections by the bytes of their code objects."""
 
-    launches: Sequence[LaunchProfile]
+    launches: Sequence[Launch]
     known: Mapping[bytes, Inspection]
 
 
 def profile_program(
-    file: Path, kernel: str, arguments: Sequence[str], processor: str | None
+    file: Path,
+    kernel: str,
+    arguments: Sequence[str],
+    processor: str | None,
+    calls: bool = False,
 ) -> KernelLaunches:
     """Run a file as `__main__` on the emulator, and return what its launches of a kernel did.
 
     arguments: `sys.argv[1:]` of the program. processor: to emulate; the current device's, or
-    gfx1201, unless given. Exceptions of the program pass. LaunchError if it ends with another
-    status than 0, or launches no kernel of that name.
+    gfx1201, unless given. calls: keep the arguments of launches. Exceptions of the program pass.
+    LaunchError if it ends with another status than 0, or launches no kernel of that name.
     """
     if not file.is_file():
         raise LaunchError(f"{file} is not a Python file: write FILE.py:KERNEL")
-    with _emulator(processor), _command_line(file, arguments), profiling.profile() as profile:
+    with (
+        _emulator(processor),
+        _command_line(file, arguments),
+        advising.profile(calls=calls) as profile,
+    ):
         names = _run(file)
     launches = [launch for launch in profile.launches if launch.kernel == kernel]
     if not launches:

@@ -80,6 +80,11 @@ class Inspection(KernelFacts):
         are in its profile."""
         return causes_in_code(self)
 
+    def advise(self) -> tuple[Cause, ...]:
+        """Return the causes. What would help is found by trying it, which needs a launch: see
+        `amdjit.profile`."""
+        return self.causes
+
     def _repr_html_(self) -> str:
         """What notebooks show."""
         return kernel_html(self)

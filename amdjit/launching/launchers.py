@@ -140,7 +140,11 @@ class _Launches:
             self._calls.learn(prepared, arguments)
 
     def _calling(
-        self, arguments: tuple[Any, ...], keywords: dict[str, Any], shape: LaunchShape, device: Device
+        self,
+        arguments: tuple[Any, ...],
+        keywords: dict[str, Any],
+        shape: LaunchShape,
+        device: Device,
     ) -> Calling:
         kernel = self._calls.kernel
         bound = kernel.signature.bind(arguments, keywords)

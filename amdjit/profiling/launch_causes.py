@@ -14,7 +14,7 @@ from amdjit.profiling.counts import InstructionCounts
 from amdjit.profiling.peaks import Peaks
 from amdjit.target import find_target
 
-__all__ = ["launch_causes"]
+__all__ = ["launch_causes", "used_share"]
 
 # Shares of the waves' cycles below which nothing is said.
 _LEAST_SHARE = 0.05
@@ -162,7 +162,7 @@ def _refined(kind: str, address: int, code: _Code) -> str:
         return kind
     if is_memory and seen.contention:
         return "contended atomics"
-    if is_memory and _used(seen) < _SPREAD:
+    if is_memory and used_share(seen) < _SPREAD:
         return "spread accesses"
     lanes = _FEW_LANES * code.wave_size * seen.executions
     if kind in ("instructions", "dependency") and seen.unit in _LANE_UNITS:
@@ -174,7 +174,7 @@ def _touched(seen: InstructionCounts | None) -> int:
     return 0 if seen is None else seen.cache_lines + seen.lds_cycles
 
 
-def _used(seen: InstructionCounts) -> float:
+def used_share(seen: InstructionCounts) -> float:
     """Return the share of the bytes of the touched lines that were asked for; 1 if nothing was."""
     return seen.bytes / (seen.cache_lines * LINE_BYTES) if seen.cache_lines else 1.0
 

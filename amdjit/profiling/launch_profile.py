@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from amdjit.cycles.errors import NoEstimate
 from amdjit.cycles.estimate import Cycles
@@ -53,11 +53,8 @@ class LaunchProfile:
     runs the waves, unless the kernel's own results do.
     """
 
-    def __init__(self, counted: CountedLaunch, call: Any = None) -> None:
+    def __init__(self, counted: CountedLaunch) -> None:
         self._counted = counted
-        self.call = call
-        """The launch with its arguments, an `advising.calls.RecordedCall`; None if it was not
-        kept."""
 
     @property
     def kernel(self) -> str:

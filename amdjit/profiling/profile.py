@@ -10,7 +10,7 @@ from contextvars import Token
 from dataclasses import dataclass
 from os import PathLike
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.checking.profiling import PROFILES, Calling, ProfileBlock
@@ -26,11 +26,11 @@ from amdjit.target import Target
 
 # The page is a layer above profiles, which only offer to write it.
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from amdjit.explorer import page
 else:
     page = late("amdjit.explorer.page")
-# So is what repeats launches with changed kernels.
-calls: Any = late("amdjit.advising.calls")
 
 __all__ = ["LaunchProfile", "profile"]
 
@@ -53,8 +53,7 @@ class profile:  # noqa: N801
     workgroups: how many workgroups of a launch to record for its cycles, 0 for none; by default as
     many as a workgroup processor runs in two rounds. They are those that one workgroup processor
     would get if the chip handed them out in turn. instructions: how many are recorded of a launch
-    at most, over all waves; workgroups beyond that are left out. calls: keep a copy of the arguments
-    of each launch, which `LaunchProfile.advise` needs.
+    at most, over all waves; workgroups beyond that are left out.
 
     launches: what each launch did, in the order in which they ended. stopped: a sentence for each
     launch that a fault stopped, which is not counted. Blocks nest, and count the same launches. A
@@ -62,25 +61,17 @@ class profile:  # noqa: N801
     or AMDJIT_SANITIZE wants to check.
     """
 
-    def __init__(
-        self,
-        *,
-        workgroups: int | None = None,
-        instructions: int = 4_000_000,
-        calls: bool = False,
-    ) -> None:
+    def __init__(self, *, workgroups: int | None = None, instructions: int = 4_000_000) -> None:
         if workgroups is not None and (type(workgroups) is not int or workgroups < 0):
             raise OptionError(f"profile: workgroups={workgroups!r}: give 0 or more workgroups")
         if type(instructions) is not int or instructions < 0:
             raise OptionError(f"profile: instructions={instructions!r}: give 0 or more")
         self._workgroups, self._instructions = workgroups, instructions
-        self._keeps_calls = calls
-        self._call: Any = None
         self.launches: list[LaunchProfile] = []
         self.stopped: list[str] = []
         self._tokens: list[Token[tuple[ProfileBlock, ...]]] = []
 
-    def __enter__(self) -> profile:
+    def __enter__(self) -> Self:
         self._tokens.append(PROFILES.set((*PROFILES.get(), self)))
         return self
 
@@ -103,17 +94,13 @@ class profile:  # noqa: N801
 
     def calling(self, call: Calling) -> None:
         """Take note of a launch that is about to start. Kernels call this."""
-        if self._keeps_calls:
-            self._call = calls.recorded(call)
 
     def counted(self, launch: CountedLaunch) -> None:
         """Take what a launch counted. The emulator calls this."""
-        self.launches.append(LaunchProfile(launch, self._call))
-        self._call = None
+        self.launches.append(LaunchProfile(launch))
 
     def note_stop(self, kernel: str, reason: str) -> None:
         """Note a launch that a fault stopped. The emulator calls this."""
-        self._call = None
         self.stopped.append(f"{kernel}: nothing is counted, a fault stopped the launch: {reason}")
 
     def _repr_html_(self) -> str:

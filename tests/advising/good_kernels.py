@@ -106,7 +106,11 @@ def exclusive_sums(x, out):
     t = threadIdx.x
     i = amdjit.grid(1)
     value = x[i]
-    total = wave.scan_add(value)
+    total = value
+    for distance in amdjit.static_range(5):
+        other = wave.shuffle_up(total, 1 << distance)
+        if t % 32 >= 1 << distance:
+            total += other
     if t % 32 == 31:
         part[t // 32] = total
     amdjit.syncthreads()
@@ -126,9 +130,7 @@ def bytes_in_sixteens(x, out):
 
 GOOD = (
     Case(saxpy_in_fours, 64, 256, lambda: (np.float32(2), floats(65536), floats(65536))),
-    Case(
-        transpose_with_longer_rows, (8, 8), (32, 8), lambda: (floats(256, 256), floats(256, 256))
-    ),
+    Case(transpose_with_longer_rows, (8, 8), (32, 8), lambda: (floats(256, 256), floats(256, 256))),
     Case(product_in_tiles, (4, 4), (16, 16), lambda: tuple(floats(64, 64) for _ in range(3))),
     Case(sum_of_waves, 32, 256, lambda: (np.ones(32768, np.float32), np.zeros(1, np.float32))),
     Case(three_points, 32, 256, lambda: (floats(8194), floats(8194))),

@@ -15,14 +15,16 @@ from amdjit.intrinsics.sync import sched_barrier
 
 @dataclass(frozen=True)
 class Case:
-    """A launch: kernel, grid, block and a function that makes its arguments. group: of the change
-    that should be proposed first, or the beginning of its name."""
+    """A launch: kernel, grid, block and a function that makes its arguments. kind: of the change
+    that should be proposed first, or how it begins. cause: what should be named first, where no
+    change is known."""
 
     kernel: Any
     grid: Any
     block: Any
     arguments: Callable[[], tuple[Any, ...]]
-    group: str = ""
+    kind: str = ""
+    cause: str = ""
 
     @property
     def name(self) -> str:
@@ -238,26 +240,97 @@ def compiled_for_large_blocks(x, out):
     out[i] = total
 
 
+@amdjit.kernel(block=256)
+def every_second_lane(x, out):
+    i = amdjit.grid(1)
+    value = x[i]
+    if i % 4 == 0:
+        for k in range(64):
+            value = value * f32(0.99) + f32(k)
+    out[i] = value
+
+
 SLOW = (
-    Case(transpose_through_lds, (4, 4), (32, 8), lambda: (floats(128, 128), floats(128, 128)), "layout"),
+    Case(
+        transpose_through_lds,
+        (4, 4),
+        (32, 8),
+        lambda: (floats(128, 128), floats(128, 128)),
+        "layout",
+    ),
     Case(rows_of_sixteen, 16, 64, lambda: (floats(16 * 1024), floats(1024)), "layout"),
-    Case(rows_of_halves, 4, 128, lambda: (floats(4 * 64 * 128).astype(np.float16), floats(512)), "layout"),
+    Case(
+        rows_of_halves,
+        4,
+        128,
+        lambda: (floats(4 * 64 * 128).astype(np.float16), floats(512)),
+        "layout",
+    ),
     Case(rows_by_hand, 8, 64, lambda: (floats(8 * 2048), floats(512)), "layout"),
     Case(too_few_registers, 8, 64, lambda: (floats(32 * 512), floats(512)), "registers"),
     Case(asks_for_barriers, 8, 256, lambda: (floats(2048), floats(2048)), "barrier"),
     Case(local_array_in_scratch, 8, 64, lambda: (floats(64 * 512), floats(512)), "scratch"),
-    Case(rows_along_lanes, (16, 128), (32, 4), lambda: (floats(512, 512), floats(512, 512)), "axes"),
-    Case(sums_along_lanes, (32, 32), (16, 16), lambda: tuple(floats(512, 512) for _ in range(3)), "axes"),
-    Case(columns_first, 4, 64, lambda: (np.arange(65536, dtype=np.int32).reshape(-1, 4), np.zeros(256, np.int32)), "loops"),
-    Case(one_byte_each, 2048, 256, lambda: (np.arange(2**19, dtype=np.uint8), np.zeros(2**19, np.uint8)), "work"),
-    Case(one_half_each, 1024, 256, lambda: tuple(floats(2**18).astype(np.float16) for _ in range(3)), "work"),
-    Case(doubles_by_an_argument, 16, 256, lambda: (floats(4096), floats(4096), np.float64(0.5)), "doubles"),
+    Case(
+        rows_along_lanes, (16, 128), (32, 4), lambda: (floats(512, 512), floats(512, 512)), "axes"
+    ),
+    Case(
+        sums_along_lanes,
+        (32, 32),
+        (16, 16),
+        lambda: tuple(floats(512, 512) for _ in range(3)),
+        "axes",
+    ),
+    Case(
+        columns_first,
+        4,
+        64,
+        lambda: (np.arange(65536, dtype=np.int32).reshape(-1, 4), np.zeros(256, np.int32)),
+        "loops",
+    ),
+    Case(
+        one_byte_each,
+        2048,
+        256,
+        lambda: (np.arange(2**19, dtype=np.uint8), np.zeros(2**19, np.uint8)),
+        "work",
+    ),
+    Case(
+        one_half_each,
+        1024,
+        256,
+        lambda: tuple(floats(2**18).astype(np.float16) for _ in range(3)),
+        "work",
+    ),
+    Case(
+        doubles_by_an_argument,
+        16,
+        256,
+        lambda: (floats(4096), floats(4096), np.float64(0.5)),
+        "doubles",
+    ),
     Case(doubles_by_literals, 16, 256, lambda: (floats(4096), floats(4096)), "doubles"),
-    Case(divides_by_an_argument, 32, 256, lambda: (floats(8192), floats(8192), 64, 128), "constants"),
+    Case(
+        divides_by_an_argument, 32, 256, lambda: (floats(8192), floats(8192), 64, 128), "constants"
+    ),
     Case(rounds_by_an_argument, 8, 256, lambda: (floats(4096), floats(2048), 24, 3), "constants"),
-    Case(wide_integers, 8, 256, lambda: (np.arange(2048, dtype=np.int32), np.zeros(2048, np.int32)), "integers"),
-    Case(wide_argument, 8, 256, lambda: (np.arange(2048, dtype=np.int32), np.zeros(2048, np.int32), np.int64(3)), "integers"),
+    Case(
+        wide_integers,
+        8,
+        256,
+        lambda: (np.arange(2048, dtype=np.int32), np.zeros(2048, np.int32)),
+        "integers",
+    ),
+    Case(
+        wide_argument,
+        8,
+        256,
+        lambda: (np.arange(2048, dtype=np.int32), np.zeros(2048, np.int32), np.int64(3)),
+        "integers",
+    ),
     Case(waits_in_each_round, 4, 256, lambda: (floats(65536), floats(1024)), "unroll"),
     Case(not_optimised, 64, 256, lambda: (floats(16384), floats(16384)), "optimisation"),
     Case(compiled_for_large_blocks, 2, 64, lambda: (floats(200 * 128), floats(128)), "block"),
+    Case(
+        every_second_lane, 64, 256, lambda: (floats(16384), floats(16384)), cause="inactive lanes"
+    ),
 )

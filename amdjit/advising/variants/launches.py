@@ -47,7 +47,9 @@ def launch_bounds(subject: Subject) -> Iterator[Variant]:
 
 def more_waves(subject: Subject) -> Iterator[Variant]:
     """Yield the kernel with fewer registers, so that a SIMD holds more waves."""
-    found = subject.inspection.occupancy_at(subject.call.shape.block, subject.call.shape.dynamic_lds)
+    found = subject.inspection.occupancy_at(
+        subject.call.shape.block, subject.call.shape.dynamic_lds
+    )
     if found.limited_by != "vgprs":
         return
     for step in found.steps[:_MOST_STEPS]:

@@ -52,13 +52,17 @@ def _group(array: _SharedArray) -> str:
     return f"layout of {array.name}"
 
 
+def _longer_rows(array: _SharedArray, padding: int) -> str:
+    elements = f"{padding} element{'s' * (padding > 1)}"
+    return f"make the rows of `{array.name}` {elements} longer, so that they begin in other banks"
+
+
 def _padded(subject: Subject, array: _SharedArray) -> Iterator[Variant]:
     last = array.extents[-1]
     for padding in _PADDINGS:
         yield Variant(
             _group(array),
-            f"make the rows of `{array.name}` {padding} element{'s' * (padding > 1)} longer, so that "
-            "they begin in other banks",
+            _longer_rows(array, padding),
             subject.place(array.call),
             edits=(subject.edit(last, f"{factor(subject.text(last))} + {padding}"),),
         )
@@ -132,8 +136,7 @@ def _padded_by_hand(subject: Subject, array: _SharedArray) -> Iterator[Variant]:
         longer = f"{factor(subject.text(size))} // {factor(width)} * {wider}"
         yield Variant(
             _group(array),
-            f"make the rows of `{array.name}` {padding} element{'s' * (padding > 1)} longer, so that "
-            "they begin in other banks",
+            _longer_rows(array, padding),
             subject.place(array.call),
             edits=(subject.edit(size, longer), *edits),
         )

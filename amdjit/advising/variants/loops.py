@@ -6,11 +6,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.advising.rewriting import Edit
 from amdjit.advising.subject import Subject, Variant, called_name
 from amdjit.diagnostics import Span
-from amdjit.emulator.counting.layout import LINE_BYTES
-from amdjit.profiling.counts import Counts
+from amdjit.profiling.counts import InstructionCounts
+from amdjit.profiling.launch_causes import used_share
 
 __all__ = ["exchanged_axes", "exchanged_loops", "more_work_each", "static_loops", "unrolled"]
 
@@ -41,8 +42,8 @@ def unrolled(subject: Subject) -> Iterator[Variant]:
 
 
 def static_loops(subject: Subject) -> Iterator[Variant]:
-    """Yield loops that are unrolled when the kernel is compiled, so that arrays that they index stay
-    in registers."""
+    """Yield loops that are unrolled by the front end, so that arrays that they index stay in
+    registers."""
     if not subject.inspection.scratch_bytes:
         return
     loops = [
@@ -54,8 +55,8 @@ def static_loops(subject: Subject) -> Iterator[Variant]:
         edits = tuple(subject.edit(node.iter.func, "amdjit.static_range") for node in loops)
         yield Variant(
             "scratch",
-            "let the compiler run the loops over the local array, `amdjit.static_range`, so that it "
-            "stays in registers",
+            "unroll the loops over the local array, `amdjit.static_range`, so that it stays in "
+            "registers",
             subject.place(loops[0]),
             edits=edits,
         )
@@ -78,8 +79,8 @@ def exchanged_loops(subject: Subject) -> Iterator[Variant]:
         line = subject.place(node)[1]
         yield Variant(
             f"loops of line {line}",
-            f"exchange the loops of lines {line} and {subject.place(inner)[1]}, so that accesses that "
-            "follow each other are neighbours",
+            f"exchange the loops of lines {line} and {subject.place(inner)[1]}, so that accesses "
+            "that follow each other are neighbours",
             subject.place(node),
             edits=tuple(edits),
             rounds=True,
@@ -100,8 +101,8 @@ def exchanged_axes(subject: Subject) -> Iterator[Variant]:
         (gx, gy, gz), (bx, by, bz), *_ = subject.call.shape
         exchanged = subject.call.shape._replace(grid=(gy, gx, gz), block=(by, bx, bz))
         text = (
-            f"exchange `{subject.text(one)}` and `{subject.text(other)}`, so that neighbouring lanes "
-            "access neighbouring elements"
+            f"exchange `{subject.text(one)}` and `{subject.text(other)}`, so that neighbouring "
+            "lanes access neighbouring elements"
         )
         where = subject.place(node)
         group = "axes"
@@ -110,7 +111,7 @@ def exchanged_axes(subject: Subject) -> Iterator[Variant]:
         yield Variant(group, text, where, edits=edits, shape=_covering(subject, (gx * bx, gy * by)))
 
 
-def _covering(subject: Subject, size: tuple[int, int]) -> object:
+def _covering(subject: Subject, size: tuple[int, int]) -> LaunchShape:
     """Return the launch with the block of before over an area whose sides are exchanged."""
     shape = subject.call.shape
     height, width = size
@@ -120,16 +121,14 @@ def _covering(subject: Subject, size: tuple[int, int]) -> object:
 
 def _is_scattered(subject: Subject) -> bool:
     """Whether some accesses touch many more cache lines than their bytes fill."""
-    return any(
-        each.unit == "vector memory" and each.cache_lines > _SCATTERED * _filled_lines(each)
-        for each in subject.before.launch.instructions
+    return any(map(_spreads, subject.before.launch.instructions))
+
+
+def _spreads(counts: InstructionCounts) -> bool:
+    touches_several = counts.cache_lines > _SCATTERED * counts.requests
+    return (
+        counts.unit == "vector memory" and touches_several and used_share(counts) < 1 / _SCATTERED
     )
-
-
-def _filled_lines(counts: Counts) -> float:
-    """Return how many cache lines the bytes of an access would fill, one for each request at
-    least."""
-    return max(counts.requests, counts.bytes / LINE_BYTES)
 
 
 def more_work_each(subject: Subject) -> Iterator[Variant]:
@@ -155,7 +154,7 @@ def _has_narrow_accesses(subject: Subject) -> bool:
     return any(
         each.unit == "vector memory"
         and 0 < each.bytes <= _NARROW * each.active_lanes
-        and each.cache_lines <= _SCATTERED * _filled_lines(each)
+        and not _spreads(each)
         for each in subject.before.launch.instructions
     )
 
@@ -175,8 +174,8 @@ def _with_more_work(subject: Subject, node: ast.Assign, count: int) -> Variant:
     grid = (-(-shape.grid[0] // count), 1, 1)
     return Variant(
         "work of a work-item",
-        f"let each work-item compute {count} neighbouring elements, in a grid of {grid[0]} workgroups: "
-        "accesses become wider",
+        f"let each work-item compute {count} neighbouring elements, in a grid of {grid[0]} "
+        "workgroups: accesses become wider",
         subject.place(node),
         edits=(Edit(whole, text),),
         shape=shape._replace(grid=grid),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from amdjit.advising.rewriting import Edit
 from amdjit.advising.subject import Subject, Variant, called_name
 
 __all__ = ["constants", "narrow_integers", "without_doubles"]
@@ -34,11 +36,21 @@ def constants(subject: Subject) -> Iterator[Variant]:
             "constants",
             f"make {names} known to the compiler, `amdjit.Const`: it is compiled for each value",
             subject.place(parameters[next(iter(chosen))]),
-            edits=tuple(
-                subject.edit(parameters[name], f"{name}: amdjit.Const") for name in chosen
-            ),
+            edits=tuple(_annotated(subject, parameters[name]) for name in chosen),
             arguments=chosen,
         )
+
+
+def _annotated(subject: Subject, parameter: ast.arg) -> Edit:
+    """Return the change that makes a parameter `amdjit.Const`, with spaces around its `=`."""
+    span = subject.source.span(parameter)
+    for default in subject.source.node.args.defaults:
+        value = subject.source.span(default)
+        between = subject.source.text.line(span.line)[span.end_column : value.column]
+        if value.line == span.line and between.strip() == "=":
+            whole = replace(span, end_column=value.column)
+            return Edit(whole, f"{parameter.arg}: amdjit.Const = ")
+    return Edit(span, f"{parameter.arg}: amdjit.Const")
 
 
 def narrow_integers(subject: Subject) -> Iterator[Variant]:
@@ -55,7 +67,9 @@ def narrow_integers(subject: Subject) -> Iterator[Variant]:
             subject.edit(node.func, f"amdjit.{_NARROWER[called_name(node)].replace('int', 'i')}")
             for node in casts
         )
-        text = "compute in integers of 32 bits: addresses and products of 64 take several instructions"
+        text = (
+            "compute in integers of 32 bits: addresses and products of 64 take several instructions"
+        )
         yield Variant("integers", text, subject.place(casts[0]), edits=edits, arguments=narrow)
     elif narrow:
         names = " and ".join(f"`{name}`" for name in narrow)

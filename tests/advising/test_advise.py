@@ -1,0 +1,164 @@
+"""Advice: what makes a kernel slow is named first, and nothing is proposed that was not tried."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import amdjit
+from amdjit import LaunchError, f32, shared, threadIdx
+from amdjit.advising.advice import Advice
+from tests.advising.good_kernels import GOOD
+from tests.advising.slow_kernels import SLOW, Case, floats, transpose_through_lds
+
+
+def advice_on(case: Case, device: str = "emulator:gfx1201", seconds: float = 60.0) -> Advice:
+    with amdjit.use(device), amdjit.profile(calls=True) as counted:
+        case.kernel[case.grid, case.block](*case.arguments())
+    return counted.launches[-1].advise(seconds)
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("case", SLOW, ids=lambda case: case.name)
+def test_what_makes_a_kernel_slow_is_named_first(case: Case) -> None:
+    advice = advice_on(case)
+    if case.cause:
+        assert advice.causes[0].kind == case.cause
+        return
+    first = advice.proposals[0]
+    assert first.kind.startswith(case.kind), advice
+    assert first.after.cycles < 0.95 * first.before.cycles
+    assert first.before == advice.before
+    assert bool(first.diff) != bool(first.options or (first.arguments and not first.diff))
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("case", GOOD, ids=lambda case: case.name)
+def test_nothing_is_said_of_good_kernels(case: Case) -> None:
+    advice = advice_on(case)
+    assert not advice.proposals
+    assert not advice.causes
+    assert advice.unfinished == 0
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("processor", ["gfx1100", "gfx942", "gfx90a"])
+def test_other_processors(processor: str) -> None:
+    advice = advice_on(SLOW[0], f"emulator:{processor}")
+    assert advice.target == processor
+    assert advice.proposals[0].kind == "layout of tile"
+    assert advice.proposals[0].after.lds_conflicts < advice.before.lds_conflicts
+
+
+# Changes that must not be proposed.
+
+
+@amdjit.kernel(block=64)
+def reads_of_another_wave(x, out):
+    part = shared.array(64, f32)
+    t = threadIdx.x
+    value = f32(0)
+    for k in range(16):
+        part[t] = x[t] + f32(k)
+        amdjit.syncthreads()
+        # The emulator runs the first wave first, so that results are right without the barriers.
+        value += part[t % 32]
+        amdjit.syncthreads()
+    out[t] = value
+
+
+def test_a_barrier_that_only_the_race_check_needs_stays() -> None:
+    case = Case(reads_of_another_wave, 1, 64, lambda: (floats(64), floats(64)))
+    advice = advice_on(case)
+    assert not [each for each in advice.proposals if each.kind.startswith("barrier")]
+    reasons = [each.reason for each in advice.rejected if "barrier" in each.text]
+    assert any("the checks report race/" in reason for reason in reasons), reasons
+
+
+@amdjit.kernel(block=32)
+def cancels(x, out):
+    i = amdjit.grid(1)
+    out[i] = f32((amdjit.f64(x[i]) + 1e9) - 1e9)
+
+
+def test_doubles_that_are_needed_stay() -> None:
+    advice = advice_on(Case(cancels, 64, 32, lambda: (floats(2048), floats(2048))))
+    assert not [each for each in advice.proposals if each.kind == "doubles"]
+    assert any("more than rounding" in each.reason for each in advice.rejected)
+
+
+@amdjit.kernel(block=256)
+def fills_lds(x, out):
+    tile = shared.array((256, 64), f32)
+    t = threadIdx.x
+    for k in range(0, 64, 8):
+        tile[t, k] = x[k * 256 + t]
+    amdjit.syncthreads()
+    total = f32(0)
+    for k in range(0, 64, 8):
+        total += tile[255 - t, k]
+    out[t] = total
+
+
+def test_rows_that_do_not_fit_are_refused_with_the_reason() -> None:
+    advice = advice_on(Case(fills_lds, 1, 256, lambda: (floats(16384), floats(256))))
+    assert advice.proposals[0].kind == "layout of tile"
+    assert "column ^ row" in advice.proposals[0].text
+    longer = [each for each in advice.rejected if "longer" in each.text]
+    assert longer
+    assert all("LDS" in each.reason for each in longer)
+
+
+def test_the_time_is_bounded() -> None:
+    advice = advice_on(SLOW[0], seconds=0.0)
+    assert not advice.proposals
+    assert advice.unfinished > 5
+    assert "left out: the time was over" in str(advice)
+
+
+# Launches as users have them.
+
+
+def test_a_launch_that_was_not_kept() -> None:
+    with amdjit.profile() as counted:
+        transpose_through_lds[(1, 1), (32, 8)](floats(32, 32), floats(32, 32))
+    with pytest.raises(LaunchError, match=r"profile\(calls=True\)"):
+        counted.launches[0].advise()
+
+
+def captured(scale: float) -> Any:
+    @amdjit.kernel(block=64)
+    def divides(x, out, rounds=13):
+        i = amdjit.grid(1)
+        row = i // rounds  # a comment, ünïcode
+        out[i] = x[row * 7 % rounds] * f32(scale) + f32(i % rounds)
+
+    return divides
+
+
+def test_closures_defaults_device_arrays_and_arguments_of_the_launch() -> None:
+    x, out = amdjit.to_device(floats(1024)), amdjit.to_device(np.zeros(1024, np.float32))
+    before = x.copy_to_host()
+    with amdjit.profile(calls=True) as counted:
+        captured(0.5)[16, 64](x, out=out)
+    found = out.copy_to_host()
+    advice = counted.launches[0].advise()
+    (constant,) = [each for each in advice.proposals if each.kind == "constants"]
+    assert constant.diff.splitlines()[1:] == [
+        "-    def divides(x, out, rounds=13):",
+        "+    def divides(x, out, rounds: amdjit.Const = 13):",
+    ]
+    assert constant.arguments == {"rounds": 13}
+    # The user's arrays are as the launch left them.
+    assert np.array_equal(out.copy_to_host(), found)
+    assert np.array_equal(x.copy_to_host(), before)
+
+
+def test_json() -> None:
+    form = json.loads(advice_on(SLOW[0]).to_json())
+    assert form["schema"] == "amdjit.advice/1"
+    assert form["proposals"][0]["after"]["lds_conflicts"] == 0
+    assert form["rejected"][0]["reason"]
