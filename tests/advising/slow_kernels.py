@@ -91,11 +91,10 @@ def too_few_registers(x, out):
     values = local.array(32, f32)
     for k in amdjit.static_range(32):
         values[k] = x[k * 512 + i]
-    amdjit.syncthreads()
+    sched_barrier()
     total = f32(0)
     for k in amdjit.static_range(32):
-        for j in amdjit.static_range(32):
-            total += values[k] * values[j] * f32(k - j)
+        total += values[k] * values[31 - k] * f32(k)
     out[i] = total
 
 
@@ -199,15 +198,6 @@ def wide_integers(x, out):
     value = i64(1)
     for k in range(16):
         value = (value * i64(31) + i + i64(k)) % i64(65521)
-    out[i] = x[i] + i32(value)
-
-
-@amdjit.kernel(block=256)
-def wide_argument(x, out, factor):
-    i = amdjit.grid(1)
-    value = i * factor
-    for k in range(16):
-        value = value * factor // (factor + k)
     out[i] = x[i] + i32(value)
 
 
@@ -318,13 +308,6 @@ SLOW = (
         8,
         256,
         lambda: (np.arange(2048, dtype=np.int32), np.zeros(2048, np.int32)),
-        "integers",
-    ),
-    Case(
-        wide_argument,
-        8,
-        256,
-        lambda: (np.arange(2048, dtype=np.int32), np.zeros(2048, np.int32), np.int64(3)),
         "integers",
     ),
     Case(waits_in_each_round, 4, 256, lambda: (floats(65536), floats(1024)), "unroll"),

@@ -45,7 +45,7 @@ def test_nothing_is_said_of_good_kernels(case: Case) -> None:
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("processor", ["gfx1100", "gfx942", "gfx90a"])
+@pytest.mark.parametrize("processor", ["gfx1100", "gfx942", "gfx950"])
 def test_other_processors(processor: str) -> None:
     advice = advice_on(SLOW[0], f"emulator:{processor}")
     assert advice.target == processor
@@ -112,6 +112,15 @@ def test_rows_that_do_not_fit_are_refused_with_the_reason() -> None:
     assert all("LDS" in each.reason for each in longer)
 
 
+def test_of_one_kind_the_best_is_proposed() -> None:
+    (case,) = [each for each in SLOW if each.name == "waits_in_each_round"]
+    advice = advice_on(case)
+    (unrolled,) = [each for each in advice.proposals if each.kind == "unroll"]
+    assert unrolled.options == {"unroll": 8}
+    others = [each.reason for each in advice.rejected if "rounds" in each.text]
+    assert others == [f"{unrolled.text}: that gains more"] * 2
+
+
 def test_the_time_is_bounded() -> None:
     advice = advice_on(SLOW[0], seconds=0.0)
     assert not advice.proposals
@@ -127,6 +136,11 @@ def test_a_launch_that_was_not_kept() -> None:
         transpose_through_lds[(1, 1), (32, 8)](floats(32, 32), floats(32, 32))
     with pytest.raises(LaunchError, match=r"profile\(calls=True\)"):
         counted.launches[0].advise()
+
+
+def test_a_processor_without_a_cycle_model() -> None:
+    with pytest.raises(LaunchError, match="gfx90a"):
+        advice_on(SLOW[0], "emulator:gfx90a")
 
 
 def captured(scale: float) -> Any:
