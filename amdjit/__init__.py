@@ -113,8 +113,10 @@ if TYPE_CHECKING:
     from amdjit.language import signature_texts
     from amdjit.launching.loaded_modules import load
     from amdjit.profiling.launch_profile import LaunchProfile
+    from amdjit.replaying import Replay, replay
     from amdjit.runtime.graphs import ExecutableGraph, Graph, GraphNode
     from amdjit.runtime.ranges import named_range
+    from amdjit.runtime.recording import record
     from amdjit.tuning.autotuned import TunedKernel, autotune
     from amdjit.tuning.bench import bench
     from amdjit.tuning.errors import TuningError
@@ -179,6 +181,7 @@ __all__ = [
     "MemoryPool",
     "OptionError",
     "PerformanceWarning",
+    "Replay",
     "SanitizerError",
     "SanitizerReport",
     "SanitizerWarning",
@@ -309,7 +312,9 @@ __all__ = [
     "ones_like",
     "pinned_empty",
     "profile",
+    "record",
     "reduce",
+    "replay",
     "sanitize",
     "shared",
     "shuffle",
@@ -378,6 +383,8 @@ _LATE_NAMES = {
     "amdjit.inspection.inspection": ("Inspection",),
     "amdjit.inspection.reading": ("inspect_object",),
     "amdjit.launching.loaded_modules": ("load",),
+    "amdjit.replaying": ("Replay", "replay"),
+    "amdjit.runtime.recording": ("record",),
     "amdjit.advising.launches": ("profile",),
     "amdjit.profiling.launch_profile": ("LaunchProfile",),
     "amdjit.runtime.graphs": ("ExecutableGraph", "Graph", "GraphNode"),

@@ -185,6 +185,7 @@ class Environment:
     emulator makes in all launches, such as `memory,race`. sanitize_json:
     AMDJIT_SANITIZE_JSON, a file that each report of these checks is appended to, one object a line.
     profile: AMDJIT_PROFILE, the page that a program which uses HIP writes of its launches.
+    record: AMDJIT_RECORD, a folder that each launch is written to, for `amdjit replay`.
     roctx: AMDJIT_ROCTX, 1 to name the range of each launch for ROCm's profilers.
     rocm_path: ROCM_PATH, where ROCm is installed, if it is; its linker
     and libraries are used. device_libraries: AMDJIT_DEVICE_LIBS, the
@@ -207,6 +208,7 @@ class Environment:
     sanitize: tuple[str, ...] = ()
     sanitize_json: Path | None = None
     profile: Path | None = None
+    record: Path | None = None
     roctx: bool = False
     emulator_memory: int | None = None
     emulator_tier: str | None = None
@@ -245,6 +247,7 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         sanitize=_sanitize(variables),
         sanitize_json=_path(variables, "AMDJIT_SANITIZE_JSON"),
         profile=_path(variables, "AMDJIT_PROFILE"),
+        record=_path(variables, "AMDJIT_RECORD"),
         roctx=_switch(variables, "AMDJIT_ROCTX", False),
         device_libraries=_path(variables, "AMDJIT_DEVICE_LIBS"),
         rocm_path=_path(variables, "ROCM_PATH"),

@@ -1,4 +1,4 @@
-"""Which `amdjit.profile` blocks are open, and what a device tells them."""
+"""Which `amdjit.profile` and `amdjit.record` blocks are open, and what they are told."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from amdjit.diagnostics.errors import LaunchError
 from amdjit.late_methods import dataclass
 from amdjit.target import Target
 
-__all__ = ["PROFILES", "Calling", "ProfileBlock", "refuse_profiles"]
+__all__ = ["PROFILES", "RECORDERS", "Calling", "ProfileBlock", "refuse_profiles"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,10 @@ class ProfileBlock(Protocol):
 
 # The enclosing blocks, innermost last.
 PROFILES: ContextVar[tuple[ProfileBlock, ...]] = ContextVar("amdjit profile", default=())
+
+
+# The enclosing `amdjit.record` blocks, innermost last: each a `runtime.recording.record`.
+RECORDERS: ContextVar[tuple[Any, ...]] = ContextVar("amdjit record", default=())
 
 
 def refuse_profiles(kernel: str, device: str, target: str) -> None:

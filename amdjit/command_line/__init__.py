@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         inspect,
         layout,
         probe,
+        replay,
         run,
         tune,
     )
@@ -41,6 +42,7 @@ else:
     inspect = late("amdjit.command_line.inspect")
     layout = late("amdjit.command_line.layout")
     probe = late("amdjit.command_line.probe")
+    replay = late("amdjit.command_line.replay")
     run = late("amdjit.command_line.run")
     tune = late("amdjit.command_line.tune")
 
@@ -51,6 +53,7 @@ _COMMANDS = {
     "demo": demo,
     "devices": devices,
     "run": run,
+    "replay": replay,
     "inspect": inspect,
     "explore": explore,
     "advise": advise,

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from amdjit.advising.launches import Launch
 from amdjit.command_line.commands import Commands
 from amdjit.command_line.inspected import add_target, find, is_object
 from amdjit.command_line.kernel_files import split_name
 from amdjit.command_line.program_run import profile_program
 from amdjit.diagnostics import LaunchError
 from amdjit.inspection.inspection import Inspection
+
+if TYPE_CHECKING:
+    from amdjit.advising.launches import Launch
 
 __all__ = ["add"]
 

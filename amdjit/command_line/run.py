@@ -42,6 +42,9 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--profile", type=Path, help="count what launches do, and write this page for a browser"
     )
+    parser.add_argument(
+        "--record", type=Path, metavar="FOLDER", help="write each launch, for `amdjit replay`"
+    )
     parser.add_argument("--report", type=Path, help="write what was found to this JSON file")
     parser.add_argument(
         "--fail-on-report",
@@ -93,6 +96,8 @@ def _environment(options: argparse.Namespace, reports: Path) -> dict[str, str]:
         if variables.get("AMDJIT_SANITIZE"):
             raise LaunchError("a run cannot be checked and profiled at the same time: run it twice")
         variables["AMDJIT_PROFILE"] = str(options.profile.absolute())
+    if options.record is not None:
+        variables["AMDJIT_RECORD"] = str(options.record.absolute())
     settings = read_environment(variables)
     device = options.device or settings.device or f"emulator:{default_target(settings)}"
     start = [str(_PYTHON_START), variables.get("PYTHONPATH", "")]

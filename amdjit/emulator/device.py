@@ -289,6 +289,12 @@ class EmulatorDevice(EmulatedMemory, EmulatedStreams):
         """Bytes of all allocations: arrays, code objects, arguments of kernels."""
         return self._memory.used
 
+    def allocation_at(self, address: int) -> tuple[int, int] | None:
+        """Return the start and the bytes of the allocation that has an address, None if none
+        does."""
+        found = self._memory.holding(address)
+        return None if found is None else (found.start, found.end - found.start)
+
     @property
     def memory_limit(self) -> int | None:
         """Bytes that allocations may take, None if only the host limits them."""

@@ -29,7 +29,9 @@ from amdjit.late import late
 
 if TYPE_CHECKING:
     from amdjit.profiling import profile as profiles
+    from amdjit.runtime import recording
 else:
+    recording = late("amdjit.runtime.recording")
     profiles = late("amdjit.profiling.profile")
 
 __all__ = ["ReportingGpu"]
@@ -106,6 +108,10 @@ class ReportingGpu(Gpu):
 
     def run(self, function: EmulatedFunction, shape: LaunchShape, kernarg: bytearray) -> None:
         """Launch with the checks; a fault ends the program."""
+        folder = self.device.environment.record
+        if folder is not None:
+            arrays = self._arrays(function, kernarg)
+            recording.write_down(folder, self.device, function, shape, bytes(kernarg), arrays)
         if not self._settings.checks:
             try:
                 with self._profile or contextlib.nullcontext():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from amdjit.abi.launch_shape import LaunchShape
-from amdjit.checking.profiling import PROFILES, Calling
+from amdjit.checking.profiling import PROFILES, RECORDERS, Calling
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.devices import current_device
 from amdjit.diagnostics import KernelFault, LaunchError
@@ -73,7 +73,8 @@ class _Launches:
         NumPy arrays are copied to the device and, where the kernel writes them, back. Where all
         arrays are DeviceArrays, the call may return before the kernel has ended.
         """
-        may_be_quick = self._is_constant and not (keywords or ACTIVE.get() or PROFILES.get())
+        is_watched = ACTIVE.get() or PROFILES.get() or RECORDERS.get()
+        may_be_quick = self._is_constant and not (keywords or is_watched)
         if may_be_quick:
             stream: StreamOfDevice | None = self._stream
             place = PLACE.get()

@@ -21,10 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.abi.reports import ReportTable
+from amdjit.checking.profiling import RECORDERS
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.compiled_kernel import Argument, CompiledKernel
 from amdjit.diagnostics import KernelFault, TypeCheckError
@@ -58,8 +60,9 @@ if TYPE_CHECKING:
     from amdjit.checking import settings
     from amdjit.checking.array_places import ArrayArgument
     from amdjit.launching.explicit_signatures import ExplicitSignatures
-    from amdjit.runtime import ranges, sanitized
+    from amdjit.runtime import ranges, recording, sanitized
 else:
+    recording = late("amdjit.runtime.recording")
     ranges = late("amdjit.runtime.ranges")
     # Loaded only if launches are checked or one has failed: most programs need none of it.
     settings = late("amdjit.checking.settings")
@@ -129,6 +132,8 @@ class PreparedLaunch:
         if self.order is not None:
             self.order.wait(handle)
         self.staging.upload(self.stream)
+        if RECORDERS.get() or self.environment.record:
+            self._write_down(shape, kernarg, handle)
         if loaded.compiled.reports is None:
             self._start(shape, kernarg, handle)
         else:
@@ -137,6 +142,29 @@ class PreparedLaunch:
             self.order.release(handle)
         if self.staging.has_host_arrays:
             self._bring_back(handle)
+
+    def _write_down(self, shape: LaunchShape, kernarg: bytearray, handle: Any) -> None:
+        """Write the launch to files, with the memory that it may access."""
+
+        def read(address: int, nbytes: int) -> bytes:
+            contents = bytearray(nbytes)
+            self.device.copy_to_host(memoryview(contents), address, handle)
+            return bytes(contents)
+
+        compiled = self.loaded.compiled
+        passed = [each for each in self.staging.arguments if isinstance(each, DeviceArray)]
+        for recorder in recording.recorders(self.environment.record):
+            recorder.launching(
+                compiled.name,
+                self.device.name,
+                compiled.code_object,
+                shape,
+                bytes(kernarg),
+                statements=_statements(compiled.reports),
+                spans=[each.allocation for each in (*passed, *self.outside.arrays)],
+                arrays=self.arrays(),
+                read=read,
+            )
 
     def _record(self, shape: LaunchShape, kernarg: bytearray, handle: Any) -> None:
         """Record the launch in a stream that is being captured."""
@@ -234,6 +262,13 @@ class PreparedLaunch:
         elif self.loaded.compiled.reports is not None:
             self.device.synchronize_stream(handle)
         self.staging.download(self.loaded.written, self.stream)
+
+
+def _statements(reports: ReportTable | None) -> list[tuple[str, str, int]] | None:
+    """Return the statements that may stop a kernel, None if it reports nothing."""
+    if reports is None:
+        return None
+    return [(each.kind, PurePath(each.file).name, each.line) for each in reports.faults]
 
 
 def prepare(

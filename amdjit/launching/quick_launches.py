@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from amdjit.abi.launch_shape import LaunchShape
-from amdjit.checking.profiling import PROFILES
+from amdjit.checking.profiling import PROFILES, RECORDERS
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.diagnostics import KernelFault, LaunchError
 from amdjit.forking import Lock
@@ -283,7 +283,7 @@ class BoundLaunch:
             is_current, slot, prepared = self._bound
         own = prepared.stream
         is_plain = stream is None and (own is None or not is_captured(own.handle))
-        if slot is None or not is_plain or ACTIVE.get() or PROFILES.get():
+        if slot is None or not is_plain or ACTIVE.get() or PROFILES.get() or RECORDERS.get():
             self._launch_elsewhere(stream)
             return
         try:
@@ -347,6 +347,7 @@ def needs_full_launch(prepared: PreparedLaunch) -> bool:
         or prepared.staging.has_host_arrays
         or prepared.order is not None
         or prepared.environment.roctx
+        or prepared.environment.record
         or waits_for_grid(compiled)
     )
 

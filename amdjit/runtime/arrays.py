@@ -125,6 +125,15 @@ class DeviceArray:
         return self._span
 
     @property
+    def allocation(self) -> tuple[int, int]:
+        """The address and the bytes of the memory that the array lies in; of another library's
+        memory, those of the array alone."""
+        if isinstance(self._owner, Memory):
+            return self._owner.address, self._owner.nbytes
+        low, high = self.byte_span
+        return self.address + low, high - low
+
+    @property
     def is_contiguous(self) -> bool:
         """Whether the elements lie one after another in C order."""
         if self._is_contiguous is None:

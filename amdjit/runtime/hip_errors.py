@@ -26,7 +26,8 @@ _WRONG_TARGET = (
     "Compile for the GPU's own processor (`amdjit devices` shows it), as launches do by themselves."
 )
 _RUN_EMULATED = (
-    "Run it with AMDJIT_DEVICE=emulator:gfx1201, which names the line, the thread and the address."
+    "Run it with AMDJIT_DEVICE=emulator:gfx1201, which names the line, the thread and the address; "
+    "AMDJIT_RECORD=FOLDER writes launches to files that `amdjit replay` repeats there."
 )
 
 # hip_runtime_api.h, hipError_t: only the codes with which a user can do something.

@@ -7,6 +7,7 @@ import importlib
 import pkgutil
 import struct
 from dataclasses import replace
+from pathlib import Path
 
 import code_objects
 import numpy as np
@@ -78,6 +79,16 @@ def test_kernels_run_with_numpy_and_device_arrays(name: str) -> None:
         )
         np.testing.assert_array_equal(there[:, 1::2].copy_to_host(stream=stream), expected)
         assert standin.library().standin_launches() - before == (name == "hip:0")
+
+
+def test_a_launch_that_faults_is_understood_by_its_record(gpu: Device, tmp_path: Path) -> None:
+    x = np.ones((3, 40), np.float32)
+    with pytest.raises(HipError), amdjit.record(tmp_path) as launches:
+        scale_rows[4, 40](np.float32(2), x, np.zeros((3, 40), np.float32), np.int8(1))
+    found = amdjit.replay(launches.files[0])
+    assert found.launch.device == "hip:0"
+    assert {report.kind for report in found.reports} == {"out-of-bounds"}
+    assert {report.array for report in found.reports} == {"a", "out"}
 
 
 def test_checks_are_refused_before_anything_runs(gpu: Device) -> None:
