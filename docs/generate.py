@@ -40,6 +40,7 @@ from generators.page_form import page, table
 import amdjit
 from amdjit.launching.kernel_options import SPELLINGS
 from amdjit.options import CompileOptions, Environment
+from amdjit.testing.figures import FIGURES, Figure
 
 ROOT = Path(__file__).parents[1]
 
@@ -165,6 +166,23 @@ def inspection() -> str:
     return shown_views.with_blocks(text, compiled)
 
 
+def gates() -> str:
+    """Return the page on gates with the table of figures."""
+    text = (ROOT / "docs/gate.md").read_text()
+    rows = [
+        (f"`{one.name}`", one.meaning, one.unit, _sources(one), one.better)
+        for one in FIGURES.values()
+    ]
+    shown = table(("figure", "meaning", "unit", "from", "better"), rows)
+    pattern = r"(<!-- generated: figures -->\n).*?(<!-- end -->)"
+    return re.sub(pattern, lambda m: f"{m[1]}{shown}\n{m[2]}", text, flags=re.DOTALL)
+
+
+def _sources(figure: Figure) -> str:
+    readers = (("code", figure.of_code), ("launch", figure.of_launch))
+    return ", ".join(name for name, reader in readers if reader is not None)
+
+
 def cycles() -> str:
     """Return the page on the cycle model with the current tables."""
     return cycle_page.with_tables((ROOT / "docs/cycles.md").read_text(), table)
@@ -221,6 +239,7 @@ PAGES: MappingProxyType[Path, Callable[[], str]] = MappingProxyType(
         ROOT / "docs/reference/inspection_json.md": json_forms,
         ROOT / "docs/inspection.md": inspection,
         ROOT / "docs/cycles.md": cycles,
+        ROOT / "docs/gate.md": gates,
         arithmetic_page.FILE: partial(arithmetic_page.page, table),
         ROOT / "README.md": readme,
         **BUILTIN_PAGES,

@@ -130,6 +130,20 @@ ROOMS = {
         ),
         ("inspection", "command_line", "explorer"),
     ),
+    "gates": Room(
+        (
+            "amdjit/testing/conditions.py", "amdjit/testing/differences.py",
+            "amdjit/testing/figures.py", "amdjit/testing/gates.py", "amdjit/testing/measured.py",
+            "amdjit/testing/tuning_differences.py", "amdjit/command_line/gate.py",
+            "amdjit/command_line/diff.py", "amdjit/command_line/measuring.py",
+        ),
+        (
+            "testing/test_gate_conditions.py", "testing/test_gates.py", "testing/test_figures.py",
+            "testing/test_measured.py", "testing/test_kernel_differences.py",
+            "command_line/test_gate.py", "command_line/test_diff.py",
+        ),
+        ("testing", "command_line"),
+    ),
     "launching": Room(
         ("amdjit/launching", "amdjit/diagnostics"),
         (

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from amdjit.code_object.bytes_reader import MalformedCodeObject
 from amdjit.code_object.code_object import CodeObject
+from amdjit.code_object.elf import read_elf
 from amdjit.late_methods import dataclass
 from amdjit.target import TRIPLE, Target, read_target
 
@@ -22,6 +23,7 @@ __all__ = [
     "Member",
     "bundle_size",
     "entries_of",
+    "fat_binaries",
     "is_bundle",
     "read_bundle",
     "unbundled",
@@ -80,6 +82,32 @@ def bundle_size(head: bytes) -> int:
         raise MalformedCodeObject("the compressed offload bundle does not say how long it is")
     length: int = size.unpack_from(head, _HEAD.size)[0]
     return length
+
+
+# Where hipcc puts the bundles of a program or shared object: those of its source files, one after
+# the other, with zeros between them.
+_FAT_BINARIES = ".hip_fatbin"
+
+
+def fat_binaries(data: bytes) -> tuple[bytes, ...]:
+    """Return the bundles in an ELF file for the host, none if it has no section of them.
+
+    MalformedCodeObject for a damaged file, and for a section with anything else in it.
+    """
+    elf = read_elf(data)
+    section = elf.section(_FAT_BINARIES)
+    if section is None:
+        return ()
+    left, found = elf.section_data(section).lstrip(b"\0"), []
+    while left:
+        if not is_bundle(left):
+            raise MalformedCodeObject(f"{_FAT_BINARIES} has something that is no offload bundle")
+        size = bundle_size(left)
+        if not 0 < size <= len(left):
+            raise MalformedCodeObject(f"{_FAT_BINARIES} ends within an offload bundle")
+        found.append(left[:size])
+        left = left[size:].lstrip(b"\0")
+    return tuple(found)
 
 
 def write_bundle(members: Sequence[tuple[Target, bytes]]) -> bytes:

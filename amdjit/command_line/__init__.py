@@ -21,8 +21,10 @@ if TYPE_CHECKING:
         cache,
         demo,
         devices,
+        diff,
         doctor,
         explore,
+        gate,
         inspect,
         layout,
         probe,
@@ -37,8 +39,10 @@ else:
     cache = late("amdjit.command_line.cache")
     demo = late("amdjit.command_line.demo")
     devices = late("amdjit.command_line.devices")
+    diff = late("amdjit.command_line.diff")
     doctor = late("amdjit.command_line.doctor")
     explore = late("amdjit.command_line.explore")
+    gate = late("amdjit.command_line.gate")
     inspect = late("amdjit.command_line.inspect")
     layout = late("amdjit.command_line.layout")
     probe = late("amdjit.command_line.probe")
@@ -57,6 +61,8 @@ _COMMANDS = {
     "inspect": inspect,
     "explore": explore,
     "advise": advise,
+    "gate": gate,
+    "diff": diff,
     "build": build,
     "layout": layout,
     "bench": bench,

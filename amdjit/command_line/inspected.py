@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from inspect import getsource
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from amdjit.api import Kernel
@@ -19,19 +19,17 @@ from amdjit.compiled_kernel import CompiledKernel
 from amdjit.diagnostics import LaunchError
 from amdjit.late import late
 from amdjit.launching.compiled_bundle import CompiledBundle
-from amdjit.options import read_environment
 
 if TYPE_CHECKING:
-    from amdjit import backend
-    from amdjit.code_object import bundles, elf
+    from amdjit.code_object import bundles
     from amdjit.inspection import facts, reading
     from amdjit.inspection.inspection import Inspection
+    from amdjit.testing import measured
 else:
-    backend = late("amdjit.backend")
     bundles = late("amdjit.code_object.bundles")
-    elf = late("amdjit.code_object.elf")
     facts = late("amdjit.inspection.facts")
     reading = late("amdjit.inspection.reading")
+    measured = late("amdjit.testing.measured")
 
 __all__ = [
     "Inspected",
@@ -100,14 +98,18 @@ def find(options: argparse.Namespace) -> Inspected:
 
 
 def compile_kernel(
-    target: str, signature: str, processor: str | None, variables: bool = False
+    target: str,
+    signature: str,
+    processor: str | None,
+    variables: bool = False,
+    options: Mapping[str, Any] = MappingProxyType({}),
 ) -> CompiledKernel:
     """Compile `FILE.py:KERNEL`; LaunchError with an example of a signature if it lacks one.
 
     variables: whether to describe Python's variables in the code object, whatever the kernel's own
-    option says.
+    option says. options: other compile options.
     """
-    compiled = _compile(target, signature, processor, variables)
+    compiled = _compile(target, signature, processor, variables, options)
     assert isinstance(compiled, CompiledKernel)
     return compiled
 
@@ -124,15 +126,19 @@ def compile_bundle(
 
 
 def _compile(
-    target: str, signature: str, processors: Any, variables: bool
+    target: str,
+    signature: str,
+    processors: Any,
+    variables: bool,
+    options: Mapping[str, Any] = MappingProxyType({}),
 ) -> CompiledKernel | CompiledBundle:
     file, name = split_name(target)
     kernel = load_kernel(file, name)
     types = parse_signature(signature, kernel.function.__globals__)
-    options: dict[str, Any] = {"debug_variables": True} if variables else {}
+    with_variables: dict[str, Any] = {"debug_variables": True} if variables else {}
     with with_example(kernel, target, types):
         compiled: CompiledKernel | CompiledBundle = kernel.compile(
-            *types, target=processors, **options
+            *types, target=processors, **with_variables, **options
         )
         return compiled
 
@@ -168,7 +174,7 @@ def _read(options: argparse.Namespace) -> Inspected:
             raise LaunchError(f"{option} is for FILE.py:KERNEL; a code object is compiled already")
     data = _linked(Path(options.kernel), options.target)
     inspection = reading.inspect_object(data, options.name)
-    companion = facts.Companion(sources=_sources(inspection))
+    companion = facts.Companion(sources=measured.sources_of(inspection))
     return Inspected(inspection.kernel, data, replace(inspection, companion=companion))
 
 
@@ -188,17 +194,4 @@ def _linked(file: Path, target: str | None) -> bytes:
         raise LaunchError(
             "--target is for FILE.py:KERNEL and bundles; a code object is compiled already"
         )
-    if elf.read_elf(data).type == elf.ELF_TYPE_RELOCATABLE:
-        return backend.link(data, backend.find_linker(read_environment(os.environ)))
-    return data
-
-
-def _sources(inspection: Inspection) -> Mapping[str, str]:
-    """Return the text of the source files that are still where the debug information says."""
-    found = {}
-    for file in {file for file, _ in inspection.lines}:
-        try:
-            found[file] = Path(file).read_text(errors="replace")
-        except OSError:
-            continue
-    return found
+    return measured.linked(data)

@@ -29,10 +29,12 @@ __all__ = ["KernelLaunches", "profile_program"]
 
 @dataclass(frozen=True)
 class KernelLaunches:
-    """The launches of one kernel. known: inspections by the bytes of their code objects."""
+    """The launches of one kernel. known: inspections by the bytes of their code objects. stopped: a
+    sentence for each launch that a fault stopped, of which nothing is counted."""
 
     launches: Sequence[Launch]
     known: Mapping[bytes, Inspection]
+    stopped: Sequence[str] = ()
 
 
 def profile_program(
@@ -64,7 +66,8 @@ def profile_program(
             f"{file} has launched no kernel {kernel!r}; it has launched: "
             f"{', '.join(others) or 'none'}" + (f" ({reason})" if reason else "")
         )
-    return KernelLaunches(launches, _inspections(names))
+    stopped = [text for text in profile.stopped if text.startswith(f"{kernel}: ")]
+    return KernelLaunches(launches, _inspections(names), stopped)
 
 
 def _emulator(processor: str | None) -> AbstractContextManager[Device]:

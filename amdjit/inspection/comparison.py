@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import PurePath
+from typing import Protocol
 
-from amdjit.inspection.facts import UNITS, KernelFacts, SourcePlace, json_text
+from amdjit.inspection.facts import UNITS, Companion, KernelFacts, SourcePlace, json_text
 
-__all__ = ["Alignment", "Comparison", "Figure", "LineGrowth", "compare"]
+__all__ = ["Alignment", "Comparison", "Figure", "LineGrowth", "Sourced", "compare"]
 
 SCHEMA = "amdjit.comparison/1"
 _Place = SourcePlace | None
@@ -144,11 +145,25 @@ def _by_line(facts: KernelFacts) -> dict[_Place, Counter[str]]:
     return found
 
 
+class Sourced(Protocol):
+    """What has facts of source lines, and may know the sources."""
+
+    @property
+    def lines(self) -> Mapping[SourcePlace, object]:
+        """The facts of each line, by file and line."""
+        ...
+
+    @property
+    def companion(self) -> Companion:
+        """What knows the sources."""
+        ...
+
+
 class Alignment:
     """Which lines of two compilations are the same. Instructions without a line are compared with
     each other."""
 
-    def __init__(self, before: KernelFacts, after: KernelFacts) -> None:
+    def __init__(self, before: Sourced, after: Sourced) -> None:
         self._files = _same_files(before, after)
         self._lines: dict[tuple[str, str], dict[int, int]] = {}
         for one, other in self._files.items():
@@ -182,7 +197,7 @@ def _moved(file: str, line: int, lines: Mapping[int, int] | None) -> _Place:
     return (file, lines[line]) if line in lines else None
 
 
-def _same_files(before: KernelFacts, after: KernelFacts) -> dict[str, str]:
+def _same_files(before: Sourced, after: Sourced) -> dict[str, str]:
     """Return which file is which: those of one path, then those of one name, and a last one."""
     old = sorted({file for file, _ in before.lines})
     new = sorted({file for file, _ in after.lines})

@@ -22,6 +22,7 @@ from amdjit.inspection.facts import (
     Occupancy,
     json_text,
 )
+from amdjit.inspection.json_reading import read_object, record_of
 from amdjit.inspection.notebook import kernel_html
 from amdjit.inspection.occupancy import occupancy_of
 from amdjit.late import late
@@ -106,6 +107,15 @@ class Inspection(KernelFacts):
         an array. Sources and IR are not there: they are no facts of the code object.
         """
         return json_text(SCHEMA, self, without=_NOT_IN_JSON)
+
+    @staticmethod
+    def from_json(text: str) -> Inspection:
+        """Return the inspection that `to_json` wrote; AmdjitError if the text is none.
+
+        It has no `code_object` and no sources: all that needs neither works.
+        """
+        found: Inspection = record_of(Inspection, read_object(text, SCHEMA))
+        return found
 
 
 # What printing an inspection shows: the kernel in a few lines.

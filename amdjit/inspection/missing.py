@@ -13,12 +13,25 @@ from amdjit.isa import instruction_set_of
 from amdjit.isa.register_numbers import HALF_LANES
 from amdjit.target import Target
 
-__all__ = ["NO_NAMES", "missing_facts", "missing_shape"]
+__all__ = [
+    "HIDDEN_BRANCHES",
+    "NO_CODE_SIZE",
+    "NO_NAMES",
+    "NO_SCRATCH_SIZE",
+    "missing_facts",
+    "missing_shape",
+]
 
 NO_NAMES = (
     "Names of the values in registers: the debug information has no variables. "
     "debug_variables=True asks amdjit for them, -g other compilers; code generators lose many."
 )
+HIDDEN_BRANCHES = (
+    "Where branches through registers go: the symbol table is stripped. All values "
+    "count as live there, and functions that are only reached so are not listed."
+)
+NO_CODE_SIZE = "The size of the machine code: no symbol says it."
+NO_SCRATCH_SIZE = "The size of scratch memory: the stack grows at run time."
 
 
 def missing_facts(
@@ -58,10 +71,7 @@ def _missing_code(target: Target, code: MachineCode | None) -> list[str]:
     if code.wave_size > HALF_LANES and not is_gfx9:
         found.append("Issue cycles of a wave of 64 lanes: those that are shown are of 32 lanes.")
     if code.hides_functions:
-        found.append(
-            "Where branches through registers go: the symbol table is stripped. All values "
-            "count as live there, and functions that are only reached so are not listed."
-        )
+        found.append(HIDDEN_BRANCHES)
     return found
 
 
@@ -97,9 +107,9 @@ def _missing_lines(whole: CodeObject, names: DebugNames) -> list[str]:
 def _missing_sizes(kernel: Kernel) -> list[str]:
     found = []
     if not kernel.code_size:
-        found.append("The size of the machine code: no symbol says it.")
+        found.append(NO_CODE_SIZE)
     if kernel.metadata.uses_dynamic_stack:
-        found.append("The size of scratch memory: the stack grows at run time.")
+        found.append(NO_SCRATCH_SIZE)
     return found
 
 

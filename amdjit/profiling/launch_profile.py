@@ -26,6 +26,7 @@ from amdjit.isa.matrix_products import BlockProduct, MatrixProduct
 from amdjit.late import late
 from amdjit.profiling.counts import Counts, InstructionCounts, LineCounts, Roofline, Totals
 from amdjit.profiling.launch_causes import launch_causes
+from amdjit.profiling.launch_facts import LaunchFacts
 from amdjit.profiling.peaks import PEAKS, Peaks
 
 # Loaded late, because many profiles are read without estimates.
@@ -37,11 +38,7 @@ else:
 __all__ = ["IN_JSON", "_OPERATIONS", "LaunchProfile", "operations_of", "profile_html"]
 
 # The fields of a launch in the JSON form.
-IN_JSON = (
-    "kernel", "target", "grid", "block", "dynamic_lds", "wave_size", "workgroups", "waves",
-    "distinct_lines", "totals", "roofline", "instructions", "lines", "missing",
-    "cycles", "no_cycles", "causes",
-)  # fmt: skip
+IN_JSON = tuple(field.name for field in fields(LaunchFacts))
 
 _COUNTS = tuple(field.name for field in fields(Counts))
 
@@ -237,6 +234,11 @@ class LaunchProfile:
     def json_form(self) -> dict[str, object]:
         """Return what `profile.to_json` writes of the launch."""
         return {name: json_value(getattr(self, name)) for name in IN_JSON}
+
+    @cached_property
+    def facts(self) -> LaunchFacts:
+        """Counts and cycles as a value, without the code object and the recording."""
+        return LaunchFacts(**{name: getattr(self, name) for name in IN_JSON})
 
     def __repr__(self) -> str:
         return f"<profile of {self.kernel}, grid {self.grid}, block {self.block}>"

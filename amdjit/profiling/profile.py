@@ -20,6 +20,7 @@ from amdjit.emulator.counting.samples import SampleSize, workgroups_of_rounds
 from amdjit.inspection.facts import json_text
 from amdjit.late import late
 from amdjit.options import OptionError
+from amdjit.profiling.launch_facts import SCHEMA
 from amdjit.profiling.launch_profile import LaunchProfile, profile_html
 from amdjit.profiling.peaks import PEAKS
 from amdjit.target import Target
@@ -111,7 +112,7 @@ class profile:  # noqa: N801
         """Return the profile as JSON text (schema "amdjit.profile/1"): `launches` with their
         counts, and `stopped`."""
         launches = tuple(launch.json_form() for launch in self.launches)
-        return json_text("amdjit.profile/1", _Record(launches, tuple(self.stopped)))
+        return json_text(SCHEMA, _Record(launches, tuple(self.stopped)))
 
     def to_html(self, path: str | PathLike[str]) -> None:
         """Write the explorer's page of all launches. ValueError if there are none, OSError if the

@@ -21,6 +21,7 @@ from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.machine_code import read_machine_code
 from amdjit.inspection.reading import inspect_object
 from amdjit.target import find_target
+from amdjit.testing.gates import gate
 
 __all__ = ["Code", "isa"]
 
@@ -292,6 +293,18 @@ class Code:
                 [self.inspection.peak.address] if found.limited_by == "vgprs" else None,
                 "\n".join(steps),
             )
+        return self
+
+    def holds(self, conditions: str) -> Code:
+        """Assert conditions on figures of the kernel, such as "vgprs<=128, spills==0": those of
+        `gate`, whose errors these are."""
+        __tracebackhide__ = True
+        wrong = [one for one in gate(self.inspection, conditions) if not one.holds]
+        if wrong:
+            places = {(one.file, one.line) for one in wrong}
+            marked = [one.address for one in self.part.instructions if one.place in places]
+            said = "; ".join(f"not {one}" + f" ({one.cause})" * bool(one.cause) for one in wrong)
+            self._fail(said, marked or None)
         return self
 
     def _require_code(self) -> None:

@@ -12,6 +12,7 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from amdjit.command_line.gate import GateRecord
 from amdjit.cycles.estimate import Cycles, InstructionCycles, Segment, WaveTimeline
 from amdjit.inspection.causes import Cause
 from amdjit.inspection.comparison import Comparison, Figure, LineGrowth
@@ -32,6 +33,8 @@ from amdjit.inspection.facts import (
 from amdjit.inspection.inspection import Inspection
 from amdjit.profiling.counts import InstructionCounts, LineCounts, Roofline, Totals
 from amdjit.profiling.launch_profile import IN_JSON, LaunchProfile
+from amdjit.testing.differences import Change, Difference, Differences, PartDifference
+from amdjit.testing.gates import Outcome
 
 __all__ = ["INTRODUCTION", "RECORDS", "described", "documented_fields", "sections"]
 
@@ -54,6 +57,8 @@ RECORDS: Mapping[str, tuple[type, ...]] = {
     ),
     "amdjit.comparison/1": (Comparison, Figure, LineGrowth),
     "amdjit.profile/1": (LaunchProfile, Totals, Roofline, InstructionCounts, LineCounts, Cause),
+    "amdjit.gate/1": (GateRecord, Outcome),
+    "amdjit.difference/1": (Differences, Difference, Change, PartDifference),
     "Estimates of a launch": (Cycles, InstructionCycles, WaveTimeline, Segment),
 }
 # These are shown with the code object, but are not facts about it.
@@ -95,13 +100,13 @@ _COMMON = {
 }
 
 INTRODUCTION = (
-    "This is the JSON that `to_json()` of inspections and profiles and `amdjit inspect --json` "
-    'write. The outermost object has the name of its form as "schema". The form may get new fields '
-    "under the same name; if the meaning of a field changes, the name changes. Records are objects "
-    "with their fields by name. Sets of registers are sorted arrays. Addresses are numbers. The "
-    "entries of a table are objects with the `key` by which they are found, and the `value`. "
-    "Numbers that JSON does not have (infinities, NaN) are null. [Inspection](../inspection.md) "
-    "says what is exact and what is an estimate."
+    "This is the JSON that `to_json()` of inspections and profiles and `--json` of `amdjit "
+    'inspect`, `gate` and `diff` write. The outermost object has the name of its form as "schema". '
+    "The form may get new fields under the same name; if the meaning of a field changes, the name "
+    "changes. Records are objects with their fields by name. Sets of registers are sorted arrays. "
+    "Addresses are numbers. The entries of a table are objects with the `key` by which they are "
+    "found, and the `value`. Numbers that JSON does not have (infinities, NaN) are null. "
+    "[Inspection](../inspection.md) says what is exact and what is an estimate."
 )
 
 Table = Callable[[tuple[str, ...], typing.Iterable[tuple[str, ...]]], str]

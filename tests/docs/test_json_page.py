@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import amdjit
 from amdjit import f32
+from amdjit.command_line import main
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
@@ -94,3 +96,25 @@ def test_the_json_of_an_inspection_is_what_the_page_says() -> None:
     assert form.pop("schema") == "amdjit.inspection/1"
     assert len(form["instructions"]) > 10
     check(form, "[Inspection]", tables())
+
+
+def test_the_json_of_a_gate_is_what_the_page_says(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["gate", str(ROOT / "tests/foreign/objects/iree_sum.co"), "vgprs<=1, spills==0"]
+    assert main([*command, "--json"]) == 1
+    form = json.loads(capsys.readouterr().out)
+    assert form.pop("schema") == "amdjit.gate/1"
+    assert len(form["outcomes"]) == 2
+    check(form, "[GateRecord]", tables())
+
+
+def test_the_json_of_a_difference_is_what_the_page_says(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    objects = [
+        str(ROOT / f"tests/foreign/objects/{name}.co") for name in ("iree_sum", "iree_softmax")
+    ]
+    assert main(["diff", *objects, "--json"]) == 0
+    form = json.loads(capsys.readouterr().out)
+    assert form.pop("schema") == "amdjit.difference/1"
+    assert len(form["changed"][0]["figures"]) > 3
+    check(form, "[Differences]", tables())
