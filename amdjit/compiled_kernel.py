@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -62,6 +63,7 @@ class CompiledKernel:
     reads: what the code depends on outside the kernel. launch_uses: for each run-time parameter the
     number that the launch computes from Python's numbers, or the array that it finds outside of the
     kernel; None for an argument that is passed as it is. findings: likely mistakes.
+    parameter_names: of all parameters, in the order of `arguments`.
     """
 
     name: str
@@ -74,6 +76,7 @@ class CompiledKernel:
     reads: tuple[Dependency, ...]
     launch_uses: tuple[LaunchUse | OutsideArray | None, ...]
     findings: tuple[Finding, ...]
+    parameter_names: tuple[str, ...]
 
     def __repr__(self) -> str:
         facts = self._metadata
@@ -209,8 +212,17 @@ class CompiledKernel:
             typed_tree=self.typed_tree,
             llvm=self.llvm,
             optimized_llvm=self.optimized_llvm,
+            labels=self._labels(),
         )
         return reading.inspect_kernel(self.linked, self.linked.kernels[self.name], companion)
+
+    def _labels(self) -> dict[str, str]:
+        """Return what may tell this compilation from another one: arguments, options, the time at
+        which it was looked at first."""
+        pairs = zip(self.parameter_names, self.arguments, strict=True)
+        labels = {name: describe_argument(argument) for name, argument in pairs}
+        options = {name: repr(value) for name, value in self.options.chosen.items()}
+        return labels | options | {"time": time.strftime("%H:%M:%S")}
 
     @property
     def _metadata(self) -> KernelMetadata:

@@ -65,5 +65,5 @@ def _launches_page(options: argparse.Namespace) -> Path:
     file, name = split_name(options.kernel)
     done = profile_program(file, name, options.arguments, options.target)
     output: Path = options.output or Path(f"{name}.html")
-    write_file(output, lambda path: page.write_profile_page(done, path, done.known.values()))
+    write_file(output, lambda path: page.write_profile_page(done, path))
     return output

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import runpy
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from amdjit.api import Kernel
 from amdjit.devices import current_device, use
 from amdjit.diagnostics import LaunchError
 from amdjit.late import late
@@ -20,7 +19,6 @@ from amdjit.target import DEFAULT_TARGET
 if TYPE_CHECKING:
     from amdjit.advising import launches as advising
     from amdjit.advising.launches import Launch
-    from amdjit.inspection.inspection import Inspection
 else:
     advising = late("amdjit.advising.launches")
 
@@ -29,10 +27,9 @@ __all__ = ["KernelLaunches", "profile_program"]
 
 @dataclass(frozen=True)
 class KernelLaunches:
-    """The launches of one kernel. known: inspections by the bytes of their code objects."""
+    """The launches of one kernel."""
 
     launches: Sequence[Launch]
-    known: Mapping[bytes, Inspection]
 
 
 def profile_program(
@@ -55,7 +52,7 @@ def profile_program(
         _command_line(file, arguments),
         advising.profile(calls=calls) as profile,
     ):
-        names = _run(file)
+        _run(file)
     launches = [launch for launch in profile.launches if launch.kernel == kernel]
     if not launches:
         others = sorted({launch.kernel for launch in profile.launches})
@@ -64,7 +61,7 @@ def profile_program(
             f"{file} has launched no kernel {kernel!r}; it has launched: "
             f"{', '.join(others) or 'none'}" + (f" ({reason})" if reason else "")
         )
-    return KernelLaunches(launches, _inspections(names))
+    return KernelLaunches(launches)
 
 
 def _emulator(processor: str | None) -> AbstractContextManager[Device]:
@@ -86,17 +83,9 @@ def _command_line(file: Path, arguments: Sequence[str]) -> Iterator[None]:
         sys.argv, sys.path[:] = before, path
 
 
-def _run(file: Path) -> Mapping[str, Any]:
-    """Return the program's global names; none if it ends by SystemExit."""
+def _run(file: Path) -> None:
     try:
-        return runpy.run_path(str(file), run_name="__main__")
+        runpy.run_path(str(file), run_name="__main__")
     except SystemExit as end:
         if end.code not in (None, 0):
             raise LaunchError(f"{file} has ended with status {end.code}") from end
-        return {}
-
-
-def _inspections(names: Mapping[str, Any]) -> Mapping[bytes, Inspection]:
-    kernels = [value for value in names.values() if isinstance(value, Kernel)]
-    compiled = [compiled for kernel in kernels for compiled in kernel.specialisations]
-    return {one.code_object: one.inspect() for one in compiled}

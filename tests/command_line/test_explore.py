@@ -72,7 +72,7 @@ def test_only_the_launches_of_the_kernel_are_counted_with_what_is_known_of_it() 
     assert [launch.kernel for launch in done.launches] == ["doubled"] * 3
     stores = [item for item in done.launches[0].instructions if "store" in item.text]
     assert [(item.executions, item.active_lanes) for item in stores] == [(4, 100)]
-    inspection = done.known[done.launches[0].code_object]
+    inspection = done.launches[0].inspection
     assert inspection.kernel == "doubled"
     assert inspection.companion.llvm
     chosen = profile_program(PROGRAM, "doubled", [], "gfx1200")

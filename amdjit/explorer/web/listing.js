@@ -30,11 +30,27 @@ export function createListing(app) {
   const rowOf = (index) => index + 1 + kernel.blockRows.findIndex(({ end }) => index < end);
   list.classList.add("listing");
   const [jumps, waits] = [jumpGutter(app, rowOf, height), waitGutter(app, rowOf, height)];
+  const heading = h("span", { class: "heat" });
   list.append(h("div", { class: "canvas", style: { "--jumps": `${jumps.width + 4}px`, "--waits": `${waits.width}px` } },
-    body, jumps.svg, waits.svg));
-  store.listen(["heat"], ({ heat }) => showHeat(rows, heat));
+    columnHead("addr.", heading, "unit", "instruction", h("span", { class: "live", title: "VGPRs alive before it" }, "live"), "line"),
+    h("div", { class: "code-canvas" }, body, jumps.svg, waits.svg)));
+  store.listen(["heat"], ({ heat }) => {
+    headHeat(heading, heat);
+    showHeat(rows, heat);
+  });
   store.listen(["query", "only"], ({ query, only }) => filter(kernel, list, rows, query, only));
   return list;
+}
+
+/** Return the headings above the columns of a list. */
+export function columnHead(...names) {
+  return h("div", { class: "column-head", role: "presentation" }, names.map((name) => (typeof name === "string" ? h("span", {}, name) : name)));
+}
+
+/** Name the measure of the heat above its column. */
+export function headHeat(heading, { measure }) {
+  heading.textContent = measure.short;
+  heading.title = measure.name;
 }
 
 function instructionRow(each, kernel) {
