@@ -214,7 +214,21 @@ class CompiledKernel:
             optimized_llvm=self.optimized_llvm,
             labels=self._labels(),
         )
-        return reading.inspect_kernel(self.linked, self.linked.kernels[self.name], companion)
+        kernel = self.linked.kernels[self.name]
+        return reading.inspect_kernel(self.linked, kernel, companion, self._is_flat)
+
+    @property
+    def _is_flat(self) -> bool:
+        """Whether the kernel asks for no work-item ids along y and z by themselves."""
+        return not any(
+            isinstance(node, tree.CallIntrinsic)
+            and (
+                node.intrinsic.name in ("threadIdx.y", "threadIdx.z")
+                or (node.intrinsic.name == "global_id" and node.arguments != (0,))
+            )
+            for function in self._functions
+            for node in walk.walk(function.body)
+        )
 
     def _labels(self) -> dict[str, str]:
         """Return what may tell this compilation from another one: arguments, options, the time at
