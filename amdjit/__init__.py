@@ -378,6 +378,7 @@ _LATE_NAMES = {
         "zeros_like",
     ),
     "amdjit.arrays.device_array": ("DeviceArray",),
+    "amdjit.command_line.magics": ("load_ipython_extension",),
     "amdjit.diagnostics.sanitizer": ("SanitizerError", "SanitizerReport", "SanitizerWarning"),
     "amdjit.hip_programs.library": ("hip_library",),
     "amdjit.inspection.inspection": ("Inspection",),

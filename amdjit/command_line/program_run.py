@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 else:
     advising = late("amdjit.advising.launches")
 
-__all__ = ["KernelLaunches", "profile_program"]
+__all__ = ["KernelLaunches", "on_emulator", "profile_program"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def profile_program(
     if not file.is_file():
         raise LaunchError(f"{file} is not a Python file: write FILE.py:KERNEL")
     with (
-        _emulator(processor),
+        on_emulator(processor),
         _command_line(file, arguments),
         advising.profile(calls=calls) as profile,
     ):
@@ -64,8 +64,9 @@ def profile_program(
     return KernelLaunches(launches)
 
 
-def _emulator(processor: str | None) -> AbstractContextManager[Device]:
-    """Only the emulator counts what launches do."""
+def on_emulator(processor: str | None) -> AbstractContextManager[Device]:
+    """Make an emulator the device of a block, if the current one is none or a processor is given:
+    only the emulator counts what launches do."""
     current = current_device()
     if processor is None and current.name.startswith("emulator"):
         return use(current)

@@ -125,7 +125,8 @@ function statusLine({ kernel, store }) {
 
 function keepHash(kernel, focus, pinned) {
   const hash = pinned && focus?.index !== undefined ? `#${hex(kernel.instructions[focus.index].address)}` : "";
-  if (hash) history.replaceState(null, "", hash);
+  // A page inside of a notebook has no address of its own.
+  if (hash && location.protocol !== "about:") history.replaceState(null, "", hash);
 }
 
 function goToHash({ kernel, store }) {
