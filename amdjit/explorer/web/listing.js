@@ -2,7 +2,7 @@
 // arrows of jumps and waits beside it.
 
 import { h } from "./dom.js";
-import { createList } from "./list.js";
+import { chunks, createList } from "./list.js";
 import { jumpGutter, waitGutter } from "./gutters.js";
 import { instructionParts } from "./syntax.js";
 import { baseName, compact, count, hex, visible } from "./text.js";
@@ -87,11 +87,11 @@ function blockGroup(kernel, n, rows) {
   ].filter(Boolean);
   return h("div", {
     class: "block", role: "group", "aria-label": `block ${block.number}, ${notes.join(", ")}`,
-    "data-loop": loop ? "yes" : null, style: { "--rows": end - first + 1 },
+    "data-loop": loop ? "yes" : null,
   },
   h("div", { class: "block-head", "aria-hidden": "true" },
     h("b", {}, `block ${block.number}`), h("span", {}, notes.join(" · "))),
-  rows.slice(first, end).map((row) => row.element));
+  chunks(rows.slice(first, end).map((row) => row.element)));
 }
 
 function showHeat(rows, heat) {

@@ -1,7 +1,7 @@
 // Texts whose lines are linked with instructions: the sources, LLVM IR, the typed tree.
 
 import { h } from "./dom.js";
-import { createList } from "./list.js";
+import { chunks, createList } from "./list.js";
 import { columnHead, headHeat, showValue } from "./listing.js";
 import { placeKey } from "./model.js";
 import { pythonParts } from "./syntax.js";
@@ -38,7 +38,7 @@ function fileRows(kernel, file, number, rows) {
   const near = new Set(used.flatMap((line) => Array.from({ length: 2 * NEAR + 1 }, (_, n) => line - NEAR + n)));
   const own = lines.map(({ line, parts }) => sourceRow(kernel, [number, line], parts, near));
   rows.push(...own);
-  return [heading, ...own.map((row) => row.element)];
+  return [heading, ...chunks(own.map((row) => row.element))];
 }
 
 function withText(file) {
@@ -75,7 +75,7 @@ export function createText(app, label, lines) {
   }));
   const list = linkedList(app, label, rows);
   list.classList.add("text");
-  list.append(...rows.map((row) => row.element));
+  list.append(...chunks(rows.map((row) => row.element)));
   return list;
 }
 
