@@ -103,6 +103,7 @@ if TYPE_CHECKING:
         zeros_like,
     )
     from amdjit.arrays.device_array import DeviceArray
+    from amdjit.command_line.magics import load_ipython_extension as load_ipython_extension
     from amdjit.diagnostics.sanitizer import SanitizerError, SanitizerReport, SanitizerWarning
     from amdjit.hip_programs.library import hip_library
     from amdjit.inspection.inspection import Inspection

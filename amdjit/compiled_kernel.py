@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -235,7 +235,8 @@ class CompiledKernel:
         which it was looked at first."""
         pairs = zip(self.parameter_names, self.arguments, strict=True)
         labels = {name: describe_argument(argument) for name, argument in pairs}
-        options = {name: repr(value) for name, value in self.options.chosen.items()}
+        names = [option.name for option in fields(self.options) if option.name != "target"]
+        options = {name: repr(getattr(self.options, name)) for name in names}
         return labels | options | {"time": time.strftime("%H:%M:%S")}
 
     @property

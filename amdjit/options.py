@@ -124,19 +124,14 @@ class CompileOptions:
         check_options(self)
 
     def __repr__(self) -> str:
-        chosen = (f", {name}={value!r}" for name, value in self.chosen.items())
-        return f"<options for {self.target}{''.join(chosen)}>"
-
-    @property
-    def chosen(self) -> Mapping[str, Any]:
-        """The options with other values than their usual ones, without the target."""
         usual = {"wave_size": self.target.wave_size}
-        return {
-            each.name: getattr(self, each.name)
+        chosen = [
+            f", {each.name}={getattr(self, each.name)!r}"
             for each in fields(self)
             if each.name != "target"
             and getattr(self, each.name) != usual.get(each.name, each.default)
-        }
+        ]
+        return f"<options for {self.target}{''.join(chosen)}>"
 
     @property
     def fast_math_flags(self) -> tuple[str, ...]:

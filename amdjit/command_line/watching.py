@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import json
 import secrets
-import subprocess
 import sys
 import threading
 import time
 import webbrowser
 from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.resources import files
 from pathlib import Path
 
+from amdjit.child_process import Child, ending
 from amdjit.diagnostics import LaunchError
+from amdjit.explorer.page import watching_frame
 
 __all__ = ["watch"]
 
@@ -78,13 +78,14 @@ def _stamps(file: Path) -> dict[Path, tuple[int, int]]:
 
 
 def _compile(command: Sequence[str], page: Path, state: _State) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "amdjit", *command], stderr=subprocess.PIPE, text=True, check=False
-    )
-    sys.stderr.write(done.stderr)
-    sys.stderr.flush()
-    if done.returncode:
-        state.fail(done.stderr.strip() or f"the compilation has ended with {done.returncode}")
+    child = Child([sys.executable, "-m", "amdjit", *command])
+    try:
+        code, words = child.exit_code(), child.words()
+    finally:
+        child.close()
+    print(words, end="", file=sys.stderr if code else sys.stdout, flush=True)
+    if code:
+        state.fail(words.strip() or f"the compilation has {ending(code)}")
     else:
         state.show(page.read_bytes())
 
@@ -156,12 +157,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send_frame(self) -> None:
         nonce = secrets.token_urlsafe()
-        text = (files("amdjit.explorer") / "web" / "watch.html").read_text(encoding="utf-8")
         policy = (
             f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
             "frame-src 'self'; connect-src 'self'"
         )
-        self._send(text.replace("{nonce}", nonce).encode(), policy)
+        self._send(watching_frame(nonce).encode(), policy)
 
     def _send(self, page: bytes, policy: str | None = None) -> None:
         self.send_response(200)

@@ -28,6 +28,7 @@ __all__ = [
     "modules_in_order",
     "profile_page",
     "script_of",
+    "watching_frame",
     "with_sources",
     "write_inspection_page",
     "write_profile_page",
@@ -223,6 +224,12 @@ def document(title: str, data: Any) -> str:
         "data": in_script(data),
     }
     return _PART.sub(lambda match: parts[match["part"]], _part("page.html"))
+
+
+def watching_frame(nonce: str) -> str:
+    """Return the page of `amdjit explore --watch`, which shows another one again and again. nonce:
+    by which a content security policy knows its script and style."""
+    return _part("watch.html").replace("{nonce}", nonce)
 
 
 @cache

@@ -129,7 +129,10 @@ function compared(page) {
   const values = lines.map((line) => COLUMNS.map(({ value }) => [value(versions[0], line.left), value(versions[1], line.right)]));
   const used = COLUMNS.map((_, n) => n).filter((n) => values.some((row) => row[n].some(Boolean)));
   const detail = h("div", { class: "side-by-side" });
-  const show = (line) => replace(detail, sideBySide(line, versions));
+  const show = (line) => {
+    replace(detail, sideBySide(line, versions));
+    detail.scrollIntoView({ block: "nearest" });
+  };
   const groups = used.flatMap((n) => [...MARKS, "change"].map((name) => ({ name, group: COLUMNS[n].name, numeric: true })));
   const units = lines.map(unitChanges);
   const differ = units.some(Boolean);
@@ -139,7 +142,7 @@ function compared(page) {
   }));
   const first = lines.map((line, n) => ({ line, by: Math.abs(values[n][used[0]][1] - values[n][used[0]][0]) }))
     .reduce((best, each) => (each.by > best.by ? each : best), { line: lines[0], by: -1 });
-  if (first.line) show(first.line);
+  if (first.line) replace(detail, sideBySide(first.line, versions));
   return [figures(versions), detail,
     table("By line", [{ name: "line" }, ...groups, ...(differ ? [{ name: "units" }] : [])], rows)];
 }
@@ -166,8 +169,11 @@ function lineCell(line, versions, show) {
 
 /** Return the name of a line, where it is on the left and, if that is elsewhere, on the right. */
 function lineName({ places }) {
-  const names = places.map((place) => place && `${visible(baseName(place[0]))}:${place[1]}`);
-  return [...new Set(names.filter(Boolean))].join(" → ") || "no source line";
+  const [one, other] = places.filter(Boolean);
+  const name = ([file, line]) => `${visible(baseName(file))}:${line}`;
+  if (!one) return "no source line";
+  if (!other || name(one) === name(other)) return name(one);
+  return `${name(one)} → ${one[0] === other[0] ? other[1] : name(other)}`;
 }
 
 function sourceText({ places }, versions) {

@@ -18,7 +18,7 @@ export function shortUnit(unit) {
   return UNITS[unit] ?? unit;
 }
 
-/** Return the list of instructions. */
+/** Return the list of instructions; `gutters` are the pixels that the arrows beside them take. */
 export function createListing(app) {
   const { kernel, store } = app;
   const rows = kernel.instructions.map((each) => instructionRow(each, kernel));
@@ -30,6 +30,7 @@ export function createListing(app) {
   const rowOf = (index) => index + 1 + kernel.blockRows.findIndex(({ end }) => index < end);
   list.classList.add("listing");
   const [jumps, waits] = [jumpGutter(app, rowOf, height), waitGutter(app, rowOf, height)];
+  list.gutters = jumps.width + waits.width;
   const heading = h("span", { class: "heat" });
   list.append(h("div", { class: "canvas", style: { "--jumps": `${jumps.width + 4}px`, "--waits": `${waits.width}px` } },
     columnHead("addr.", heading, "unit", "instruction", h("span", { class: "live", title: "VGPRs alive before it" }, "live"), "line"),

@@ -19,15 +19,16 @@ import { createTheme } from "./theme.js";
 import { createToolbar } from "./toolbar.js";
 import { hex, visible } from "./text.js";
 
-// Characters of a line beside its text, in the source and in the instructions, and those of details.
+// Characters of a line beside its text, in the source and in the instructions without their arrows,
+// and those of details.
 const BESIDE_SOURCE = 20;
-const BESIDE_INSTRUCTION = 36;
+const BESIDE_INSTRUCTION = 33;
 const DETAILS = 52;
 // The longest lines that get their whole width. Some instructions, such as s_delay_alu, are longer.
 const LONGEST_SOURCE = 90;
 const LONGEST_INSTRUCTION = 44;
 // Pixels that the panes have at least: source, instructions, details.
-const LEAST = [270, 530, 390];
+const LEAST = [270, 480, 390];
 
 function start() {
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -60,7 +61,8 @@ function show(page, main, number) {
     pane("details", "Details", app.tabs.element)];
   const panes = h("div", { class: "panes" });
   const liked = widths(kernel);
-  const [first, second] = createSplitters(panes, ["source", "instructions", "details"], (width) => fitted(width, LEAST, liked));
+  const sizes = [LEAST, liked].map(([source, instructions, details]) => [source, instructions + app.listing.gutters, details]);
+  const [first, second] = createSplitters(panes, ["source", "instructions", "details"], (width) => fitted(width, ...sizes));
   panes.append(source, first, isa, second, details);
   const overview = createOverview(app);
   app.toolbar = createToolbar(app);
