@@ -103,6 +103,7 @@ if TYPE_CHECKING:
         zeros_like,
     )
     from amdjit.arrays.device_array import DeviceArray
+    from amdjit.command_line.magics import load_ipython_extension as load_ipython_extension
     from amdjit.diagnostics.sanitizer import SanitizerError, SanitizerReport, SanitizerWarning
     from amdjit.hip_programs.library import hip_library
     from amdjit.inspection.inspection import Inspection
@@ -378,6 +379,7 @@ _LATE_NAMES = {
         "zeros_like",
     ),
     "amdjit.arrays.device_array": ("DeviceArray",),
+    "amdjit.command_line.magics": ("load_ipython_extension",),
     "amdjit.diagnostics.sanitizer": ("SanitizerError", "SanitizerReport", "SanitizerWarning"),
     "amdjit.hip_programs.library": ("hip_library",),
     "amdjit.inspection.inspection": ("Inspection",),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,7 @@ class CompiledKernel:
     reads: what the code depends on outside the kernel. launch_uses: for each run-time parameter the
     number that the launch computes from Python's numbers, or the array that it finds outside of the
     kernel; None for an argument that is passed as it is. findings: likely mistakes.
+    parameter_names: of all parameters, in the order of `arguments`.
     """
 
     name: str
@@ -74,6 +76,7 @@ class CompiledKernel:
     reads: tuple[Dependency, ...]
     launch_uses: tuple[LaunchUse | OutsideArray | None, ...]
     findings: tuple[Finding, ...]
+    parameter_names: tuple[str, ...]
 
     def __repr__(self) -> str:
         facts = self._metadata
@@ -209,8 +212,32 @@ class CompiledKernel:
             typed_tree=self.typed_tree,
             llvm=self.llvm,
             optimized_llvm=self.optimized_llvm,
+            labels=self._labels(),
         )
-        return reading.inspect_kernel(self.linked, self.linked.kernels[self.name], companion)
+        kernel = self.linked.kernels[self.name]
+        return reading.inspect_kernel(self.linked, kernel, companion, self._is_flat)
+
+    @property
+    def _is_flat(self) -> bool:
+        """Whether the kernel asks for no work-item ids along y and z by themselves."""
+        return not any(
+            isinstance(node, tree.CallIntrinsic)
+            and (
+                node.intrinsic.name in ("threadIdx.y", "threadIdx.z")
+                or (node.intrinsic.name == "global_id" and node.arguments != (0,))
+            )
+            for function in self._functions
+            for node in walk.walk(function.body)
+        )
+
+    def _labels(self) -> dict[str, str]:
+        """Return what may tell this compilation from another one: arguments, options, the time at
+        which it was looked at first."""
+        pairs = zip(self.parameter_names, self.arguments, strict=True)
+        labels = {name: describe_argument(argument) for name, argument in pairs}
+        names = [option.name for option in fields(self.options) if option.name != "target"]
+        options = {name: repr(getattr(self.options, name)) for name in names}
+        return labels | options | {"time": time.strftime("%H:%M:%S")}
 
     @property
     def _metadata(self) -> KernelMetadata:

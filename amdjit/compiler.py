@@ -81,7 +81,13 @@ def compile_kernel(
         reads=typed.reads,
         launch_uses=typed.launch_uses,
         findings=typed.findings,
+        parameter_names=_parameter_names(function),
     )
+
+
+def _parameter_names(function: types.FunctionType) -> tuple[str, ...]:
+    code = function.__code__
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 def _typed(argument: Argument) -> Argument:

@@ -9,7 +9,7 @@ from amdjit.checking.profiling import Calling
 from amdjit.emulator.counting.counted_launch import CountedLaunch
 from amdjit.late import late
 from amdjit.profiling import profile as profiling
-from amdjit.profiling.launch_profile import LaunchProfile
+from amdjit.profiling.launch_profile import LaunchOrigin, LaunchProfile
 
 if TYPE_CHECKING:
     from amdjit.advising import search
@@ -23,8 +23,13 @@ __all__ = ["Launch", "profile"]
 class Launch(LaunchProfile):
     """What a launch did, and what would make it faster."""
 
-    def __init__(self, counted: CountedLaunch, call: RecordedCall | None) -> None:
-        super().__init__(counted)
+    def __init__(
+        self,
+        counted: CountedLaunch,
+        call: RecordedCall | None,
+        origin: LaunchOrigin | None = None,
+    ) -> None:
+        super().__init__(counted, origin)
         self.call = call
         """The launch with its arguments; None if it was not kept."""
 
@@ -60,9 +65,10 @@ class profile(profiling.profile):  # noqa: N801
 
     def calling(self, call: Calling) -> None:
         """Keep a launch that is about to start. Kernels call this."""
+        super().calling(call)
         self._call = recorded(call) if self._keeps_calls else None
 
     def counted(self, launch: CountedLaunch) -> None:
         """Take what a launch counted. The emulator calls this."""
-        self.launches.append(Launch(launch, self._call))
+        self.launches.append(Launch(launch, self._call, self._take_origin()))
         self._call = None

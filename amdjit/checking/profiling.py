@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from types import FunctionType
 from typing import Any, Protocol
@@ -20,7 +20,8 @@ class Calling:
 
     function, options: the kernel's, the options as the decorator gave them. arguments: as the user
     gave them, by the names of the parameters. shape: an `abi.launch_shape.LaunchShape`; device: a
-    `runtime.device.Device`.
+    `runtime.device.Device`. inspect: returns the `amdjit.Inspection` of the code, with its sources
+    and IR.
     """
 
     function: FunctionType
@@ -28,6 +29,7 @@ class Calling:
     arguments: Mapping[str, Any]
     shape: Any
     device: Any
+    inspect: Callable[[], Any]
 
 
 class ProfileBlock(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -174,7 +175,9 @@ def _read(options: argparse.Namespace) -> Inspected:
             raise LaunchError(f"{option} is for FILE.py:KERNEL; a code object is compiled already")
     data = _linked(Path(options.kernel), options.target)
     inspection = reading.inspect_object(data, options.name)
-    companion = facts.Companion(sources=measured.sources_of(inspection))
+    made = time.localtime(Path(options.kernel).stat().st_mtime)
+    labels = {"file": options.kernel, "time": time.strftime("%Y-%m-%d %H:%M:%S", made)}
+    companion = facts.Companion(sources=measured.sources_of(inspection), labels=labels)
     return Inspected(inspection.kernel, data, replace(inspection, companion=companion))
 
 

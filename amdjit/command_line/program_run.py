@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import runpy
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from amdjit.api import Kernel
 from amdjit.devices import current_device, use
 from amdjit.diagnostics import LaunchError
 from amdjit.late import late
@@ -20,20 +19,18 @@ from amdjit.target import DEFAULT_TARGET
 if TYPE_CHECKING:
     from amdjit.advising import launches as advising
     from amdjit.advising.launches import Launch
-    from amdjit.inspection.inspection import Inspection
 else:
     advising = late("amdjit.advising.launches")
 
-__all__ = ["KernelLaunches", "profile_program"]
+__all__ = ["KernelLaunches", "on_emulator", "profile_program"]
 
 
 @dataclass(frozen=True)
 class KernelLaunches:
-    """The launches of one kernel. known: inspections by the bytes of their code objects. stopped: a
-    sentence for each launch that a fault stopped, of which nothing is counted."""
+    """The launches of one kernel. stopped: a sentence for each launch that a fault stopped, of which
+    nothing is counted."""
 
     launches: Sequence[Launch]
-    known: Mapping[bytes, Inspection]
     stopped: Sequence[str] = ()
 
 
@@ -53,11 +50,11 @@ def profile_program(
     if not file.is_file():
         raise LaunchError(f"{file} is not a Python file: write FILE.py:KERNEL")
     with (
-        _emulator(processor),
+        on_emulator(processor),
         _command_line(file, arguments),
         advising.profile(calls=calls) as profile,
     ):
-        names = _run(file)
+        _run(file)
     launches = [launch for launch in profile.launches if launch.kernel == kernel]
     if not launches:
         others = sorted({launch.kernel for launch in profile.launches})
@@ -67,11 +64,12 @@ def profile_program(
             f"{', '.join(others) or 'none'}" + (f" ({reason})" if reason else "")
         )
     stopped = [text for text in profile.stopped if text.startswith(f"{kernel}: ")]
-    return KernelLaunches(launches, _inspections(names), stopped)
+    return KernelLaunches(launches, stopped)
 
 
-def _emulator(processor: str | None) -> AbstractContextManager[Device]:
-    """Only the emulator counts what launches do."""
+def on_emulator(processor: str | None) -> AbstractContextManager[Device]:
+    """Make an emulator the device of a block, if the current one is none or a processor is given:
+    only the emulator counts what launches do."""
     current = current_device()
     if processor is None and current.name.startswith("emulator"):
         return use(current)
@@ -89,17 +87,9 @@ def _command_line(file: Path, arguments: Sequence[str]) -> Iterator[None]:
         sys.argv, sys.path[:] = before, path
 
 
-def _run(file: Path) -> Mapping[str, Any]:
-    """Return the program's global names; none if it ends by SystemExit."""
+def _run(file: Path) -> None:
     try:
-        return runpy.run_path(str(file), run_name="__main__")
+        runpy.run_path(str(file), run_name="__main__")
     except SystemExit as end:
         if end.code not in (None, 0):
             raise LaunchError(f"{file} has ended with status {end.code}") from end
-        return {}
-
-
-def _inspections(names: Mapping[str, Any]) -> Mapping[bytes, Inspection]:
-    kernels = [value for value in names.values() if isinstance(value, Kernel)]
-    compiled = [compiled for kernel in kernels for compiled in kernel.specialisations]
-    return {one.code_object: one.inspect() for one in compiled}

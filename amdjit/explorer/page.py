@@ -7,10 +7,11 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
+from itertools import combinations
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,6 +28,7 @@ __all__ = [
     "modules_in_order",
     "profile_page",
     "script_of",
+    "watching_frame",
     "with_sources",
     "write_inspection_page",
     "write_profile_page",
@@ -49,64 +51,110 @@ def write_inspection_page(
     Path(path).write_text(inspection_page(inspection, other), encoding="utf-8")
 
 
-def write_profile_page(
-    profile: ProfiledLaunches,
-    path: str | PathLike[str],
-    known: Iterable[KernelFacts] = (),
-) -> None:
+def write_profile_page(profile: ProfiledLaunches, path: str | PathLike[str]) -> None:
     """Write the page of the kernels that a profile saw, with the counts and cycles of each launch.
-
-    known: inspections of launched kernels that have more facts, such as LLVM IR. ValueError for a
-    profile without launches, OSError if the file cannot be written.
-    """
-    Path(path).write_text(profile_page(profile, known), encoding="utf-8")
+    ValueError for a profile without launches, OSError if the file cannot be written."""
+    Path(path).write_text(profile_page(profile), encoding="utf-8")
 
 
 def inspection_page(inspection: KernelFacts, other: KernelFacts | None = None) -> str:
     """Return the page of a kernel as text."""
     inspections = [inspection] if other is None else [inspection, other]
-    versions = [{"name": "AB"[number], "kernel": number} for number in range(len(inspections))]
-    moved = None if other is None else _moved(inspection, other)
-    return _page(inspections, versions, moved)
+    names = _told_apart([_labels(each) for each in inspections])
+    versions = [
+        {"name": name or f"{each.kernel}, version {number + 1}", "kernel": number}
+        for number, (name, each) in enumerate(zip(names, inspections, strict=True))
+    ]
+    return _page(inspections, versions, compares=other is not None)
 
 
-def profile_page(profile: ProfiledLaunches, known: Iterable[KernelFacts] = ()) -> str:
+def profile_page(profile: ProfiledLaunches) -> str:
     """Return the page of a profile as text."""
-    if not profile.launches:
+    launches = profile.launches
+    if not launches:
         raise ValueError("the profile has no launches: nothing ran on the emulator inside of it")
     kernels: Interned[tuple[bytes, str]] = Interned()
+    names = _told_apart([_labels(each.inspection) | _launch_labels(each) for each in launches])
     versions = [
         {
-            "name": f"launch {number}: {launch.kernel}",
-            "kernel": kernels.number(_key(launch)),
+            "name": ": ".join(filter(None, (f"launch {number}", name or launch.kernel))),
+            "kernel": kernels.number((launch.code_object, launch.kernel)),
             "launch": launch_data(launch),
         }
-        for number, launch in enumerate(profile.launches, 1)
+        for number, (name, launch) in enumerate(zip(names, launches, strict=True), 1)
     ]
-    of_known = {_key(each): each for each in known}
-    first = {_key(launch): launch for launch in reversed(profile.launches)}
-    inspections = [of_known.get(key) or first[key].inspection for key in kernels.values()]
-    return _page(inspections, versions, None)
+    first = {(each.code_object, each.kernel): each for each in reversed(launches)}
+    inspections = [first[key].inspection for key in kernels.values()]
+    return _page(inspections, versions, compares=len(launches) > 1)
 
 
-def _key(code: Launch | KernelFacts) -> tuple[bytes, str]:
-    return code.code_object, code.kernel
+# What tells versions apart, which is what they are called.
+
+# These are said without their names.
+_PLAIN = frozenset({"kernel", "target"})
 
 
-def _moved(before: KernelFacts, after: KernelFacts) -> list[list[Any]]:
-    """Return where the lines of the second kernel were in the first, for lines that moved or are
-    new: the file and line, and the file and line before, if there was one."""
-    aligned = Alignment(before, after)
-    places = [(place, aligned.before(place)) for place in after.lines]
-    return [[*now, *(then or ())] for now, then in places if now != then]
+def _labels(facts: KernelFacts) -> dict[str, str]:
+    files = [file for file, _ in facts.lines]
+    first = {"kernel": facts.kernel, "target": facts.target, "wave_size": str(facts.wave_size)}
+    return first | {"file": files[0] if files else ""} | dict(facts.companion.labels)
+
+
+def _launch_labels(launch: Launch) -> dict[str, str]:
+    grid, block = (
+        " \N{MULTIPLICATION SIGN} ".join(map(str, _trimmed(extents)))
+        for extents in (launch.grid, launch.block)
+    )
+    return dict(launch.arguments) | {"grid": grid, "block": block}
+
+
+def _trimmed(extents: tuple[int, ...]) -> tuple[int, ...]:
+    """Return extents without those of one at the end, at least one."""
+    return extents if extents[-1] > 1 or len(extents) == 1 else _trimmed(extents[:-1])
+
+
+def _told_apart(versions: Sequence[Mapping[str, str]]) -> list[str]:
+    """Return what each version has that the others do not all have; the time only if there is
+    nothing else."""
+    names = dict.fromkeys(name for labels in versions for name in labels)
+    different = [name for name in names if len({labels.get(name) for labels in versions}) > 1]
+    shown = [name for name in different if name != "time"] or different
+    return [
+        ", ".join(
+            labels[name] if name in _PLAIN else f"{name}={labels[name]}"
+            for name in shown
+            if labels.get(name)
+        )
+        for labels in versions
+    ]
 
 
 def _page(
-    inspections: list[KernelFacts], versions: list[dict[str, Any]], moved: list[list[Any]] | None
+    inspections: Sequence[KernelFacts], versions: list[dict[str, Any]], compares: bool
 ) -> str:
     title = " and ".join(dict.fromkeys(each.kernel for each in inspections))
-    kernels = [inspection_data(with_sources(each)) for each in inspections]
+    whole = [with_sources(each) for each in inspections]
+    kernels = [inspection_data(each) for each in whole]
+    moved = _moved(whole, kernels) if compares else None
     return document(title, {"kernels": kernels, "versions": versions, "moved": moved})
+
+
+def _moved(
+    inspections: Sequence[KernelFacts], kernels: Sequence[Mapping[str, Any]]
+) -> dict[str, list[list[int]]]:
+    """Return, for each two kernels, where the lines of the second one were in the first, for lines
+    that moved or are new: the number of the file, the line, and both before, if there was one."""
+    numbers = [{file["name"]: n for n, file in enumerate(each["files"])} for each in kernels]
+    found = {}
+    for one, other in combinations(range(len(kernels)), 2):
+        aligned = Alignment(inspections[one], inspections[other])
+        places = [(place, aligned.before(place)) for place in inspections[other].lines]
+        found[f"{one},{other}"] = [
+            [numbers[other][now[0]], now[1], *((numbers[one][then[0]], then[1]) if then else ())]
+            for now, then in places
+            if now != then and (then is None or then[0] in numbers[one])
+        ]
+    return found
 
 
 # The texts of the source files that debug information names.
@@ -176,6 +224,12 @@ def document(title: str, data: Any) -> str:
         "data": in_script(data),
     }
     return _PART.sub(lambda match: parts[match["part"]], _part("page.html"))
+
+
+def watching_frame(nonce: str) -> str:
+    """Return the page of `amdjit explore --watch`, which shows another one again and again. nonce:
+    by which a content security policy knows its script and style."""
+    return _part("watch.html").replace("{nonce}", nonce)
 
 
 @cache

@@ -8,11 +8,13 @@ import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import groupby
+from pathlib import PurePath
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from amdjit.cycles.estimate import STALLS, Cycles, InstructionCycles, Segment, WaveTimeline
+from amdjit.inspection.causes import Cause, causes_in_code
 from amdjit.inspection.facts import UNITS, AccessFacts, Call, InstructionFacts, KernelFacts, Peak
 from amdjit.inspection.meanings import meanings_of
 from amdjit.inspection.missing import NO_NAMES
@@ -91,6 +93,7 @@ def inspection_data(inspection: KernelFacts) -> dict[str, Any]:
         {**asdict(each), "addresses": len(each.addresses)} for each in inspection.register_banks
     ]
     # The page says in the place of the names that there are none.
+    data["causes"] = _shown(causes_in_code(inspection))
     data["missing"] = [text for text in inspection.missing if text != NO_NAMES]
     data["lane_maps"] = lane_maps(inspection)
     companion = inspection.companion
@@ -244,7 +247,7 @@ _METADATA = re.compile(r"^!(?P<number>\d+) = (?:distinct )?!(?P<kind>\w+)\((?P<f
 _FIELD = re.compile(r'(?P<name>\w+): (?:!(?P<node>\d+)|"(?P<text>[^"]*)"|(?P<word>[^,]*))')
 _USE = re.compile(r",? !dbg !(?P<number>\d+)")
 _TREE_FILE = re.compile(r"^# (?P<file>\S.*)$")
-_TREE_LINE = re.compile(r"^\s*(?P<line>\d+) \|")
+_TREE_LINE = re.compile(r"^\s*(?P<line>\d*) \| ?(?P<text>.*)$")
 
 Nodes = Mapping[str, tuple[str, Mapping[str, str]]]
 
@@ -293,13 +296,18 @@ def _places_file(number: str, nodes: Nodes) -> str:
 
 
 def tree_lines(text: str) -> Iterator[tuple[str, Place]]:
-    """Yield the lines of a printed typed tree, each with its file and line."""
+    """Yield the lines of a printed typed tree without their numbers and folders, each with its file
+    and line."""
     file = ""
     for line in text.splitlines():
-        name = _TREE_FILE.match(line)
-        file = name["file"] if name else file
-        number = _TREE_LINE.match(line)
-        yield line, (file, int(number["line"])) if number and file else None
+        name, found = _TREE_FILE.match(line), _TREE_LINE.match(line)
+        if name:
+            file = name["file"]
+            yield f"# {PurePath(file).name}", None
+        elif found:
+            yield found["text"], (file, int(found["line"])) if found["line"] and file else None
+        else:
+            yield line, None
 
 
 # The counts and cycles of a launch as plain data for the page.
@@ -310,6 +318,7 @@ _COUNTS = tuple(field.name for field in fields(Counts))
 # their neighbours.
 _MOST_SEGMENTS = 24_000
 _WHATS = ("issue", *STALLS)
+_MOST_CAUSES = 3
 
 
 class Launch(Protocol):
@@ -334,6 +343,14 @@ class Launch(Protocol):
     @property
     def totals(self) -> Totals:
         """Counts of the launch."""
+
+    @property
+    def arguments(self) -> Mapping[str, str]:
+        """What the kernel was launched with, by name."""
+
+    @property
+    def causes(self) -> Sequence[Cause]:
+        """What costs most, that first."""
 
     @property
     def grid(self) -> tuple[int, int, int]:
@@ -372,11 +389,29 @@ def launch_data(launch: Launch) -> dict[str, Any]:
         block=list(launch.block),
         waves=launch.waves,
         missing=list(launch.missing),
+        causes=_shown(launch.causes),
         no_cycles=launch.no_cycles,
         totals=known(**asdict(launch.totals)),
         counts={str(each.address): _counts(each) for each in launch.instructions},
         roofline=asdict(launch.roofline) if launch.roofline else None,
         cycles=_cycles(launch.cycles) if launch.cycles else None,
+    )
+
+
+def _shown(causes: Sequence[Cause]) -> list[dict[str, Any]]:
+    """Return what is shown at the top: the causes that cost most, after remarks on no line."""
+    remarks = sum(cause.kind == "small launch" for cause in causes)
+    return [_cause(cause) for cause in causes[: remarks + _MOST_CAUSES]]
+
+
+def _cause(cause: Cause) -> dict[str, Any]:
+    return known(
+        kind=cause.kind,
+        sentence=cause.sentence,
+        basis=cause.basis,
+        file=cause.file,
+        line=cause.line,
+        addresses=list(cause.addresses),
     )
 
 

@@ -18,12 +18,15 @@ from amdjit.isa.traits import MemoryKind, Space, Unit
 
 __all__ = ["Addresses", "known_states", "lane_addresses", "memory_accesses"]
 
+# The work-items of a workgroup along x, y and z, None if they are not known.
+Shape = tuple[int, int, int] | None
 
-def memory_accesses(code: MachineCode) -> tuple[AccessFacts, ...]:
-    """Return the memory instructions of a kernel, by address."""
+
+def memory_accesses(code: MachineCode, shape: Shape) -> tuple[AccessFacts, ...]:
+    """Return the memory instructions of a kernel, by address. shape: of its workgroups."""
     known = {
         instruction.pc: lane_addresses(state, instruction, code.wave_size)
-        for instruction, state in known_states(code)
+        for instruction, state in known_states(code, shape)
         if instruction.traits.memory is not None
     }
     return tuple(
@@ -101,14 +104,14 @@ def _bank_conflicts(instruction: Instruction, known: Addresses | None) -> int | 
 # keeps what holds on all paths.
 
 
-def known_states(code: MachineCode) -> Iterator[tuple[Instruction, State]]:
+def known_states(code: MachineCode, shape: Shape) -> Iterator[tuple[Instruction, State]]:
     """Yield each instruction with what is known before it: several times, of which the last one
     counts. The state is good until the next one is asked for. Instructions that are not reached are
     left out, and all of them if it is not known where branches go."""
     if _goes_anywhere(code):
         return
     entry = code.graph.entry
-    states = {entry: entry_state(code.kernel, starts_full(code.kernel))}
+    states = {entry: entry_state(code.kernel, starts_full(code.kernel), shape)}
     work = [entry]
     queued = {entry}
     while work:

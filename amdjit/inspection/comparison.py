@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import PurePath
@@ -175,16 +175,38 @@ class Alignment:
             pair: {there: line for line, there in lines.items()}
             for pair, lines in self._lines.items()
         }
+        self._twins = dict(self._same_texts(before, after))
+        self._twins_back = {there: place for place, there in self._twins.items()}
 
     def after(self, place: _Place) -> _Place:
         """Return where a line is in the second compilation, None if it is gone."""
+        twin = None if place is None else self._twins.get(place)
+        return twin or self._after(place)
+
+    def before(self, place: _Place) -> _Place:
+        """Return where a line was in the first compilation, None if it is new."""
+        twin = None if place is None else self._twins_back.get(place)
+        return twin or self._before(place)
+
+    def _same_texts(
+        self, before: KernelFacts, after: KernelFacts
+    ) -> Iterator[tuple[SourcePlace, SourcePlace]]:
+        """Yield lines with code in one compilation only, paired by their texts: those of two
+        kernels that stand in one file."""
+        gone = [place for place in sorted(before.lines) if self._after(place) not in after.lines]
+        new = [place for place in sorted(after.lines) if self._before(place) not in before.lines]
+        old_texts, new_texts = [_text(before, p) for p in gone], [_text(after, p) for p in new]
+        if all(old_texts) and all(new_texts):
+            for one, other in _alike(old_texts, new_texts):
+                yield gone[one], new[other]
+
+    def _after(self, place: _Place) -> _Place:
         if place is None or place[0] not in self._files:
             return None
         other = self._files[place[0]]
         return _moved(other, place[1], self._lines.get((place[0], other)))
 
-    def before(self, place: _Place) -> _Place:
-        """Return where a line was in the first compilation, None if it is new."""
+    def _before(self, place: _Place) -> _Place:
         if place is None or place[0] not in self._files_back:
             return None
         one = self._files_back[place[0]]
@@ -220,10 +242,15 @@ def _named(files: Iterable[str], by_name: bool) -> dict[str, list[str]]:
 
 def _same_lines(before: str, after: str) -> Iterator[tuple[int, int]]:
     """Yield the numbers of lines with the same text, and of lines that stand for each other."""
-    old, new = before.splitlines(), after.splitlines()
+    for one, other in _alike(before.splitlines(), after.splitlines()):
+        yield one + 1, other + 1
+
+
+def _alike(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield the places of equal texts in their order, and of as many between them."""
     for kind, a, a_end, b, b_end in SequenceMatcher(None, old, new, False).get_opcodes():
         if kind == "equal" or (kind == "replace" and a_end - a == b_end - b):
-            yield from zip(range(a + 1, a_end + 1), range(b + 1, b_end + 1), strict=True)
+            yield from zip(range(a, a_end), range(b, b_end), strict=True)
 
 
 def _text(facts: KernelFacts, place: _Place) -> str:

@@ -243,12 +243,14 @@ class RegisterBanks:
 @dataclass(frozen=True, slots=True)
 class Companion:
     """What is known of a kernel beside its code object, if amdjit has compiled it: shown, never
-    needed. sources: the text of each file. Empty strings are unknown."""
+    needed. sources: the text of each file. labels: what may tell this compilation from another one,
+    by name: arguments and constants, options, the file and its time. Empty strings are unknown."""
 
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
     typed_tree: str = field(default="", repr=False)
     llvm: str = field(default="", repr=False)
     optimized_llvm: str = field(default="", repr=False)
+    labels: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)

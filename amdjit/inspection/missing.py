@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject
 from amdjit.inspection.debug_names import DebugNames
 from amdjit.inspection.facts import AccessFacts
-from amdjit.inspection.lanes.state import workgroup_shape
 from amdjit.inspection.machine_code import MachineCode
 from amdjit.isa import instruction_set_of
 from amdjit.isa.register_numbers import HALF_LANES
@@ -113,20 +112,25 @@ def _missing_sizes(kernel: Kernel) -> list[str]:
     return found
 
 
-def missing_shape(kernel: Kernel, accesses: tuple[AccessFacts, ...]) -> tuple[str, ...]:
-    """Return what the accesses do not tell because the kernel fixes no shape of workgroups."""
+def missing_shape(
+    kernel: Kernel, shape: tuple[int, int, int] | None, accesses: tuple[AccessFacts, ...]
+) -> tuple[str, ...]:
+    """Return what the accesses do not tell because the kernel fixes no shape of workgroups. shape:
+    the one that was taken for granted."""
     if kernel.metadata.required_workgroup_size is not None:
         return ()
-    if workgroup_shape(kernel) is not None:
+    if shape is not None:
         if all(access.uniform is not False for access in accesses):
             return ()
         return (
             "Whether workgroups have one dimension: the kernel only asks for work-item ids along "
-            "x. Lane strides and bank conflicts are those of workgroups with one.",
+            "x, and for numbers of waves. Lane strides and bank conflicts are those of workgroups "
+            "with one.",
         )
     if all(access.uniform is not None for access in accesses):
         return ()
     return (
         "Lane strides and bank conflicts of addresses that depend on work-item ids: the kernel "
-        "asks for ids along several dimensions and fixes no size of workgroups.",
+        "asks for ids along several dimensions and fixes no size of workgroups. An exact one makes "
+        "them known: block=(64, 4, 1) in amdjit, reqd_work_group_size in OpenCL.",
     )

@@ -22,6 +22,7 @@ from amdjit.inspection.facts import (
     unit_of,
 )
 from amdjit.inspection.inspection import Companion, Inspection
+from amdjit.inspection.lanes.state import workgroup_shape
 from amdjit.inspection.liveness import Live, live_origins, live_registers
 from amdjit.inspection.machine_code import MachineCode, read_machine_code
 from amdjit.inspection.missing import missing_facts, missing_shape
@@ -62,19 +63,23 @@ def _chosen(whole: CodeObject, name: str | None) -> Kernel:
 
 
 def inspect_kernel(
-    whole: CodeObject, kernel: Kernel, companion: Companion | None = None
+    whole: CodeObject, kernel: Kernel, companion: Companion | None = None, is_flat: bool = False
 ) -> Inspection:
-    """Return the facts of one kernel of a code object. companion: what else is known of it."""
+    """Return the facts of one kernel of a code object. companion: what else is known of it.
+    is_flat: its source asks for no work-item ids along y and z."""
     with collector_paused():
-        return _inspection(whole, kernel, companion or Companion())
+        return _inspection(whole, kernel, companion or Companion(), is_flat)
 
 
-def _inspection(whole: CodeObject, kernel: Kernel, companion: Companion) -> Inspection:
+def _inspection(
+    whole: CodeObject, kernel: Kernel, companion: Companion, is_flat: bool
+) -> Inspection:
     target = whole.target
     code = read_machine_code(whole, kernel) if instruction_set_of(target.name) else None
     names = read_debug_names(whole)
     found = _found(code, names) if code is not None else _NOTHING
-    accesses = () if code is None else memory_accesses(code)
+    shape = workgroup_shape(kernel, is_flat)
+    accesses = () if code is None else memory_accesses(code, shape)
     metadata = kernel.metadata
     return Inspection(
         kernel=kernel.name,
@@ -99,7 +104,7 @@ def _inspection(whole: CodeObject, kernel: Kernel, companion: Companion) -> Insp
         accesses=accesses,
         missing=(
             *missing_facts(whole, kernel, target, code, names),
-            *missing_shape(kernel, accesses),
+            *missing_shape(kernel, shape, accesses),
         ),
         companion=companion,
         code_object=whole.data,

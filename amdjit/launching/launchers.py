@@ -135,7 +135,7 @@ class _Launches:
         prepared = prepare(self._calls.kernel, arguments, keywords, self._stream)
         shape = self._shape(prepared.loaded, prepared.device)
         for block in PROFILES.get():
-            block.calling(self._calling(arguments, keywords, shape, prepared.device))
+            block.calling(self._calling(arguments, keywords, shape, prepared))
         prepared.launch(shape)
         if learns:
             self._calls.learn(prepared, arguments)
@@ -145,7 +145,7 @@ class _Launches:
         arguments: tuple[Any, ...],
         keywords: dict[str, Any],
         shape: LaunchShape,
-        device: Device,
+        prepared: PreparedLaunch,
     ) -> Calling:
         kernel = self._calls.kernel
         bound = kernel.signature.bind(arguments, keywords)
@@ -154,7 +154,8 @@ class _Launches:
             kernel.specialisations.options.given,
             dict(zip(kernel.signature.names, bound, strict=True)),
             shape,
-            device,
+            prepared.device,
+            prepared.loaded.compiled.inspect,
         )
 
     def _launch_as_known(

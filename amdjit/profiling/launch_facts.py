@@ -24,6 +24,7 @@ class LaunchFacts:
 
     kernel: str
     target: str
+    arguments: Mapping[str, str]
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     dynamic_lds: int

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import linecache
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -35,12 +35,31 @@ if TYPE_CHECKING:
 else:
     model = late("amdjit.cycles.model")
 
-__all__ = ["IN_JSON", "_OPERATIONS", "LaunchProfile", "operations_of", "profile_html"]
+__all__ = [
+    "IN_JSON",
+    "_OPERATIONS",
+    "LaunchOrigin",
+    "LaunchProfile",
+    "operations_of",
+    "profile_html",
+]
 
 # The fields of a launch in the JSON form.
 IN_JSON = tuple(field.name for field in fields(LaunchFacts))
 
 _COUNTS = tuple(field.name for field in fields(Counts))
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchOrigin:
+    """What a launch is one of, as far as the device does not know it.
+
+    arguments: by name, as they tell launches apart: `float32[64, 64]`, `3`. inspect: returns the
+    facts of the kernel, with its sources and IR.
+    """
+
+    arguments: Mapping[str, str]
+    inspect: Callable[[], Inspection]
 
 
 class LaunchProfile:
@@ -50,8 +69,9 @@ class LaunchProfile:
     runs the waves, unless the kernel's own results do.
     """
 
-    def __init__(self, counted: CountedLaunch) -> None:
+    def __init__(self, counted: CountedLaunch, origin: LaunchOrigin | None = None) -> None:
         self._counted = counted
+        self._origin = origin
 
     @property
     def kernel(self) -> str:
@@ -77,6 +97,12 @@ class LaunchProfile:
     def block(self) -> tuple[int, int, int]:
         """Work-items of a workgroup in x, y and z."""
         return self._counted.geometry.block
+
+    @property
+    def arguments(self) -> Mapping[str, str]:
+        """What the kernel was launched with, by name: `float32[64, 64]` for an array, any other
+        value as text. Empty for code that was loaded from elsewhere."""
+        return {} if self._origin is None else self._origin.arguments
 
     @property
     def dynamic_lds(self) -> int:
@@ -130,7 +156,10 @@ class LaunchProfile:
 
     @cached_property
     def inspection(self) -> Inspection:
-        """The facts of the kernel, from the code object's bytes."""
+        """The facts of the kernel, from the code object's bytes; with its sources and IR if amdjit
+        has compiled it for this launch."""
+        if self._origin is not None:
+            return self._origin.inspect()
         return inspect_object(self.code_object, self.kernel)
 
     @cached_property

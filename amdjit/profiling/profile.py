@@ -6,11 +6,13 @@ blocks collect what is launched inside them.
 
 from __future__ import annotations
 
+import reprlib
 from contextvars import Token
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.checking.profiling import PROFILES, Calling, ProfileBlock
@@ -21,8 +23,9 @@ from amdjit.inspection.facts import json_text
 from amdjit.late import late
 from amdjit.options import OptionError
 from amdjit.profiling.launch_facts import SCHEMA
-from amdjit.profiling.launch_profile import LaunchProfile, profile_html
+from amdjit.profiling.launch_profile import LaunchOrigin, LaunchProfile, profile_html
 from amdjit.profiling.peaks import PEAKS
+from amdjit.profiling.trace_events import trace_text
 from amdjit.target import Target
 
 # The page is a layer above profiles, which only offer to write it.
@@ -71,6 +74,7 @@ class profile:  # noqa: N801
         self.launches: list[LaunchProfile] = []
         self.stopped: list[str] = []
         self._tokens: list[Token[tuple[ProfileBlock, ...]]] = []
+        self._origin: LaunchOrigin | None = None
 
     def __enter__(self) -> Self:
         self._tokens.append(PROFILES.set((*PROFILES.get(), self)))
@@ -95,13 +99,21 @@ class profile:  # noqa: N801
 
     def calling(self, call: Calling) -> None:
         """Take note of a launch that is about to start. Kernels call this."""
+        arguments = {name: _described(value) for name, value in call.arguments.items()}
+        self._origin = LaunchOrigin(arguments, call.inspect)
 
     def counted(self, launch: CountedLaunch) -> None:
         """Take what a launch counted. The emulator calls this."""
-        self.launches.append(LaunchProfile(launch))
+        self.launches.append(LaunchProfile(launch, self._take_origin()))
+
+    def _take_origin(self) -> LaunchOrigin | None:
+        """Return what was noted of the launch that has ended."""
+        origin, self._origin = self._origin, None
+        return origin
 
     def note_stop(self, kernel: str, reason: str) -> None:
         """Note a launch that a fault stopped. The emulator calls this."""
+        self._take_origin()
         self.stopped.append(f"{kernel}: nothing is counted, a fault stopped the launch: {reason}")
 
     def _repr_html_(self) -> str:
@@ -119,6 +131,12 @@ class profile:  # noqa: N801
         file cannot be written."""
         page.write_profile_page(self, path)
 
+    def to_trace(self, path: str | PathLike[str]) -> None:
+        """Write the waves over time, as the cycle model estimates them, as a trace that Perfetto
+        (ui.perfetto.dev) and chrome://tracing open. A nanosecond there stands for a cycle.
+        ValueError if no launch has an estimate, OSError if the file cannot be written."""
+        Path(path).write_text(trace_text(self.launches), encoding="utf-8")
+
     def __str__(self) -> str:
         """What each launch did: totals and hot lines."""
         parts = [*map(str, self.launches), *self.stopped]
@@ -126,3 +144,11 @@ class profile:  # noqa: N801
 
     def __repr__(self) -> str:
         return f"<amdjit.profile, {len(self.launches)} launches>"
+
+
+def _described(value: Any) -> str:
+    """Return an argument as it tells launches apart: the shape of an array, any other value."""
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and shape:
+        return f"{getattr(value, 'dtype', 'array')}[{', '.join(map(str, shape))}]"
+    return reprlib.repr(value)

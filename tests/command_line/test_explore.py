@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import webbrowser
 from pathlib import Path
@@ -67,12 +68,19 @@ def test_run_runs_the_program_with_its_arguments_and_shows_launches(
     assert "x[i] = 2 * x[i]" in page_of(tmp_path / "doubled.html")
 
 
+def test_run_writes_a_trace_beside_the_page(tmp_path: Path) -> None:
+    trace = ["--trace", "trace.json"]
+    assert main(["explore", "--run", *trace, f"{PROGRAM}:doubled", "--", "3"]) == 0
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    assert {event["pid"] for event in events} == {1, 2, 3}
+
+
 def test_only_the_launches_of_the_kernel_are_counted_with_what_is_known_of_it() -> None:
     done = profile_program(PROGRAM, "doubled", ["3"], None)
     assert [launch.kernel for launch in done.launches] == ["doubled"] * 3
     stores = [item for item in done.launches[0].instructions if "store" in item.text]
     assert [(item.executions, item.active_lanes) for item in stores] == [(4, 100)]
-    inspection = done.known[done.launches[0].code_object]
+    inspection = done.launches[0].inspection
     assert inspection.kernel == "doubled"
     assert inspection.companion.llvm
     chosen = profile_program(PROGRAM, "doubled", [], "gfx1200")
@@ -89,6 +97,8 @@ def test_only_the_launches_of_the_kernel_are_counted_with_what_is_known_of_it() 
         (["--run", "k.hsaco"], "a code object is no program"),
         (["--run", *SCALE], "with the types that the program launches it with"),
         ([*SCALE, "-o", "absent/page.html"], "page.html cannot be written: No such file"),
+        ([*SCALE, "--trace", "trace.json"], "it needs --run"),
+        ([*SCALE, "--port", "8000"], "--port is for --watch"),
         ([SCALE[0]], '--signature "f32[:],f32"'),
     ],
 )  # fmt: skip

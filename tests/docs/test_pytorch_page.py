@@ -22,7 +22,7 @@ def test_the_programs_of_the_page_print_what_it_says(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="PyTorch is not installed: pip install amdjit[torch]")
     names: dict[str, Any] = {"__name__": "pytorch_page"}
     found = list(PROGRAM.finditer(PAGE.read_text()))
-    assert len(found) == PAGE.read_text().count("```python") == 6
+    assert len(found) == PAGE.read_text().count("```python") == 7
     needs_gpu = ["torch.cuda." in match["code"] for match in found]
     assert needs_gpu.count(True) == 1
     for number, match in enumerate(found):

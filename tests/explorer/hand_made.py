@@ -4,9 +4,11 @@ what a launch of it counted. The page shows values; it does not check that they 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from amdjit.cycles.estimate import Cycles, InstructionCycles, Segment, WaveTimeline
+from amdjit.inspection.causes import Cause
 from amdjit.inspection.facts import (
     AccessFacts,
     BlockFacts,
@@ -131,7 +133,8 @@ def inspection() -> Inspection:
         register_banks=(RegisterBanks("WMMA", 1, (0x1038,), 0, "a trace"),),
         companion=Companion(
             sources={FILE: SOURCE, LIBRARY: LIBRARY_SOURCE},
-            typed_tree=f"# {FILE}\n7 | i: i32 = threadIdx.x()\n10 | total = mma(part, total)\n",
+            typed_tree=f"# {FILE}\n7 | i: i32 = threadIdx.x()\n10 | part = load(a, i)\n"
+            "10 | total = mma(part, total)\n",
             optimized_llvm=(
                 "define void @tile() !dbg !1 {\n  %1 = call i32 @x(), !dbg !3\n  ret void\n}\n"
                 '!0 = !DIFile(filename: "tile.py", directory: "/project")\n'
@@ -153,6 +156,8 @@ class Launch:
     totals: Totals
     roofline: Roofline | None
     cycles: Cycles | None
+    causes: tuple[Cause, ...] = ()
+    arguments: Mapping[str, str] = field(default_factory=dict)
     grid: tuple[int, int, int] = (2, 1, 1)
     block: tuple[int, int, int] = (64, 2, 1)
     waves: int = 8
@@ -189,7 +194,18 @@ def launch(facts: Inspection | None = None) -> Launch:
         executions=36, bytes=4096, units={"VALU": 1, "WMMA": 4}, operations={"f16": 32768}
     )
     roof = Roofline("f16", 32768, 4096, 8.0, 1.9e14, 6.4e11, "memory", 6.4e-9, "AMD's data sheet")
-    return Launch(facts.kernel, facts.code_object, facts, counts, totals, roof, _cycles(facts))
+    causes = (
+        Cause("small launch", "too small to tell what limits it", "counts"),
+        Cause(
+            "memory latency", "waves wait for loads (83 % of ...)", "model", LIBRARY, 2, (), 0.83
+        ),
+        Cause("bank conflicts", "75 % of the LDS cycles", "model", FILE, 9, (0x1024,), 0.12),
+        Cause("dependency", "each needs the one before", "model", FILE, 10, (), 0.04),
+        Cause("barrier", "this is the fourth", "model", FILE, 11, (), 0.01),
+    )
+    return Launch(
+        facts.kernel, facts.code_object, facts, counts, totals, roof, _cycles(facts), causes
+    )
 
 
 def _cycles(facts: Inspection) -> Cycles:

@@ -36,6 +36,48 @@ def test_the_page_is_never_wider_than_its_window(browser: Browser, page: Path, w
         assert browser.run("return document.documentElement.scrollWidth") <= width, tab
 
 
+@pytest.mark.parametrize("width", [1280, 1440, 1920])
+def test_nothing_is_cut_in_the_usual_windows(browser: Browser, page: Path, width: int) -> None:
+    """Source lines and short instructions are whole, and the columns of the memory tab are there
+    that tell good accesses from bad ones."""
+    browser.load(page, width, 900)
+    cut = browser.run(
+        "document.querySelector('#tab-memory').click();"
+        "const inside = (e, pane) => e.getBoundingClientRect().right"
+        " <= document.querySelector(pane).getBoundingClientRect().right + 1;"
+        "const columns = [...document.querySelectorAll('#panel-memory th')].slice(0, 4);"
+        "return ["
+        " [...document.querySelectorAll('.source .row .code')].filter((e) =>"
+        "  e.scrollWidth > e.clientWidth || !inside(e, '.source')),"
+        " [...document.querySelectorAll('.listing .row .code')].filter((e) =>"
+        "  e.textContent.length < 38 && e.scrollWidth > e.clientWidth),"
+        " [...document.querySelectorAll('.listing .row .line')].filter((e) =>"
+        "  !inside(e, '.pane.isa')),"
+        " columns.filter((e) => !inside(e, '.pane.details')),"
+        "].map((found) => found.map((e) => e.textContent))"
+    )
+    assert cut == [[], [], [], []]
+    names = browser.texts("#panel-memory th")[:4]
+    assert names == ["instruction", "used", "lines each", "requests"]
+
+
+def test_columns_have_headings_above_them(browser: Browser, page: Path) -> None:
+    browser.load(page)
+    headings = browser.texts(".listing .column-head > *")
+    assert headings == ["addr.", "stalls", "unit", "instruction", "live", "line"]
+    assert browser.texts(".source .column-head > *") == ["line", "stalls", "instr.", "source"]
+    aligned = browser.run(
+        "const right = (e) => e.getBoundingClientRect().right;"
+        "return ['.listing', '.source'].flatMap((list) => ["
+        " document.querySelector(list + ' .column-head .heat'),"
+        " document.querySelector(list + ' .row .heat')].map(right))"
+    )
+    assert aligned[0] == pytest.approx(aligned[1], abs=1)
+    assert aligned[2] == pytest.approx(aligned[3], abs=1)
+    browser.keys("h")
+    assert browser.texts(".listing .column-head .heat") == ["issue"]
+
+
 def test_a_narrow_window_shows_one_part_at_a_time(browser: Browser, page: Path) -> None:
     browser.load(page, 480, 800)
     for part in ("source", "isa", "details"):
@@ -132,6 +174,23 @@ def test_paper_has_pages_for_all_instructions(browser: Browser, tmp_path: Path) 
 
 def test_two_thousand_instructions_take_less_than_two_megabytes() -> None:
     assert len(inspection_page(long_kernel(2000)).encode()) < 2_000_000
+
+
+def test_two_thousand_instructions_are_shown_within_a_second(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """Counted is the processor time of the page's thread: other processes may be at work."""
+    write_inspection_page(long_kernel(2000), tmp_path / "long.html")
+    browser.driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
+    seconds = []
+    for _ in range(3):
+        browser.load(tmp_path / "long.html", 1440, 900)
+        frame = "requestAnimationFrame(() => setTimeout(arguments[0], 0))"
+        browser.driver.execute_async_script(frame)
+        metrics = browser.driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
+        seconds += [each["value"] for each in metrics if each["name"] == "TaskDuration"]
+    browser.driver.execute_cdp_cmd("Performance.disable", {})
+    assert min(seconds) < 1
 
 
 def test_five_thousand_instructions_are_usable(browser: Browser, tmp_path: Path) -> None:

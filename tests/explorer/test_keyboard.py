@@ -8,7 +8,7 @@ import pytest
 
 from amdjit.explorer.page import write_inspection_page, write_profile_page
 from tests.explorer.chromium import Browser
-from tests.explorer.hand_made import Profile, inspection, launch
+from tests.explorer.hand_made import Profile, inspection, launch, long_kernel
 
 keys = pytest.importorskip("selenium.webdriver.common.keys", reason="needs selenium").Keys
 
@@ -120,21 +120,48 @@ def test_a_walk_through_instructions_is_followed_in_the_source(
 def test_search_goes_to_matches_with_keys(browser: Browser, page: Path) -> None:
     browser.load(page)
     browser.keys("/")
-    browser.keys(*"unit:lds", keys.ESCAPE)
-    assert browser.texts(".listing .row.dimmed") == []
-    browser.keys("/")
     browser.keys(*"unit:lds")
     assert browser.texts(".found") == ["2 matches"]
     assert len(browser.texts(".listing .row.dimmed")) == 10
-    browser.run("document.activeElement.blur()")
-    browser.keys("n")
+    browser.keys(keys.ENTER)
     assert current(browser) == "1024"
-    browser.keys("n")
+    assert browser.texts(".found") == ["1 of 2 matches"]
+    browser.keys(keys.ENTER)
     assert current(browser) == "102c"
-    browser.keys("n")
+    browser.keys(keys.SHIFT + keys.ENTER)
     assert current(browser) == "1024"
-    browser.keys("p")
-    assert current(browser) == "102c"
+    # The search goes on outside of its field.
+    browser.keys(keys.ESCAPE)
+    for key, address in (("n", "102c"), ("n", "1024"), ("N", "102c"), ("p", "1024")):
+        browser.keys(key)
+        assert current(browser) == address
+    browser.keys(keys.ESCAPE)
+    assert browser.texts(".listing .row.dimmed") == []
+    assert browser.texts(".found") == [""]
+
+
+def test_the_search_field_takes_every_key(browser: Browser, page: Path) -> None:
+    browser.load(page)
+    text = "nNp[]sidhwvct?/jk1234"
+    browser.keys("/")
+    browser.keys(*text)
+    assert browser.run("return document.activeElement.value") == text
+    assert not browser.run("return document.querySelector('dialog').open")
+    assert browser.texts(".explorer.comparing") == []
+
+
+def test_a_match_far_away_is_scrolled_into_view(browser: Browser, tmp_path: Path) -> None:
+    write_inspection_page(long_kernel(3000), tmp_path / "long.html")
+    browser.load(tmp_path / "long.html")
+    browser.keys("/")
+    browser.keys(*"address:>=24000", keys.ENTER)
+    browser.driver.execute_async_script("requestAnimationFrame(() => arguments[0]())")
+    row, pane = browser.run(
+        "const box = (s) => { const r = document.querySelector(s).getBoundingClientRect();"
+        " return [r.top, r.bottom] }; return [box('.listing .row.current'), box('.listing')]"
+    )
+    assert pane[0] < row[0]
+    assert row[1] < pane[1]
 
 
 def test_blocks_tabs_heat_versions_and_help_have_keys(browser: Browser, page: Path) -> None:
@@ -161,6 +188,8 @@ def test_two_versions_are_compared_with_a_key(browser: Browser, tmp_path: Path) 
     assert len(browser.texts(".comparison table")) == 3
     assert browser.texts(".explorer.comparing") != []
     assert by_tab(browser) > 10
+    # The choice of a version takes its keys itself.
+    browser.run("document.activeElement.blur()")
     browser.keys("c")
     assert browser.texts(".explorer.comparing") == []
 

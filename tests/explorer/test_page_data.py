@@ -136,6 +136,7 @@ def test_broken_debug_metadata_gives_no_places() -> None:
 
 def test_lines_of_the_typed_tree_keep_their_files() -> None:
     lines = list(tree_lines("# /a b.py\n12 | x\n   | y\n# /c.py\n 3 | z\n"))
+    assert [text for text, _ in lines] == ["# a b.py", "x", "y", "# c.py", "z"]
     assert [place for _, place in lines] == [None, ("/a b.py", 12), None, None, ("/c.py", 3)]
 
 

@@ -12,7 +12,14 @@ from amdjit.inspection.facts import LineFacts
 from amdjit.inspection.inspection import Companion, Inspection
 from amdjit.intrinsics.models.matrix_layouts import layout
 from tests.explorer.chromium import Browser
-from tests.explorer.hand_made import HOSTILE, Profile, hostile, inspection, launch
+from tests.explorer.hand_made import (
+    HOSTILE,
+    Launch,
+    Profile,
+    hostile,
+    inspection,
+    launch,
+)
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +147,7 @@ def test_heat_shows_the_measure_that_is_chosen(
     assert browser.texts(f"{SOURCE} .heat")[numbers.index("10")] == line
     # The warmest instruction is fully coloured, those without a value not at all.
     warmth = browser.run(
-        "return [...document.querySelectorAll('.listing .heat')].map((e) =>"
+        "return [...document.querySelectorAll('.listing .row .heat')].map((e) =>"
         " [e.textContent, Number(e.style.getPropertyValue('--heat'))])"
     )
     assert max(share for _, share in warmth) == 1
@@ -154,7 +161,10 @@ def test_only_matches_hides_the_others(browser: Browser, page: Path) -> None:
         "e.dispatchEvent(new Event('change'))"
     )
     assert browser.texts(".found") == ["2 matches"]
-    click(browser, ".toolbar button", 0)
+    browser.run(
+        "[...document.querySelectorAll('.toolbar button')]"
+        ".find((e) => e.textContent === 'only matches').click()"
+    )
     shown = browser.run(
         "return [...document.querySelectorAll('.listing .row')].filter((e) => e.checkVisibility())"
         ".map((e) => e.querySelector('.address').textContent)"
@@ -269,17 +279,16 @@ def test_a_comparison_aligns_lines_and_instructions(browser: Browser, tmp_path: 
         "return [...document.querySelectorAll('.comparison tr')].map((r) =>"
         " [...r.cells].map((c) => c.textContent))"
     )
-    assert ["VGPRs", "24", "48", "+24"] in rows
-    assert ["instructions", "12", "11", f"{MINUS}1"] in rows
-    [line] = [row for row in rows if row[0] == "library.py:2"]
+    assert ["VGPRs", "24", "48", "+24", "+100 %"] in rows
+    assert ["instructions", "12", "11", f"{MINUS}1", f"{MINUS}8.3 %"] in rows
+    [line] = [row for row in rows if row[0].startswith("library.py:2")]
+    conflicts, instructions, live = ["6", "", f"{MINUS}6"], ["3", "2", f"{MINUS}1"], ["14", "13"]
     assert line == [
-        "library.py:2",
-        "staged = lds(a)",
-        "3",
-        "2",
+        "library.py:2staged = lds(a)",
+        *conflicts,
+        *instructions,
+        *live,
         f"{MINUS}1",
-        "14",
-        "13",
         f"LDS {MINUS}1",
     ]
     assert ["1024 ds_store_b128 v17, v[0:3]", ""] in rows
@@ -327,3 +336,126 @@ def test_an_inspection_alone_says_that_nothing_was_launched(
     click(browser, "#tab-cycles")
     assert "No launch" in browser.texts("#panel-cycles")[0]
     assert browser.messages() == []
+
+
+def test_what_costs_most_stands_at_the_top_and_leads_to_its_line(
+    browser: Browser, page: Path
+) -> None:
+    browser.load(page)
+    assert browser.texts(".causes h2") == ["Look here first"]
+    assert browser.texts(".causes li") == [
+        " too small to tell what limits it",
+        "library.py:2 waves wait for loads (83 % of ...)",
+        "tile.py:9 75 % of the LDS cycles",
+        "tile.py:10 each needs the one before",
+    ]
+    click(browser, ".causes button", 1)
+    assert browser.texts(".source .row.pinned .line") == ["9"]
+
+
+def test_the_code_alone_says_what_costs_most(browser: Browser, tmp_path: Path) -> None:
+    write_inspection_page(inspection(), tmp_path / "page.html")
+    browser.load(tmp_path / "page.html")
+    first, *_ = browser.texts(".causes li")
+    assert first.startswith("tile.py:9 bank conflicts add 6 cycles to each store of LDS")
+
+
+def test_a_small_launch_is_not_called_bound(browser: Browser, tmp_path: Path) -> None:
+    roofline = launch().roofline
+    assert roofline is not None
+    small = replace(launch(), roofline=replace(roofline, bound="size"))
+    write_profile_page(Profile((small,)), tmp_path / "page.html")
+    browser.load(tmp_path / "page.html")
+    click(browser, "#tab-cycles")
+    assert "Bound by?too small a launch to tell" in browser.texts(".figures > div")
+    assert "bound by memory" not in browser.texts("main")[0]
+
+
+def two_launches() -> tuple[Launch, Launch]:
+    """Return two launches of kernels that are told apart by a constant: the second has no
+    conflicts, takes half of the cycles, and lies one line further down."""
+    first, second = (
+        replace(launch(replace(inspection(), companion=labelled(n))), code_object=n.encode())
+        for n in ("32", "33")
+    )
+    cycles = second.cycles
+    assert cycles is not None
+    halves = {
+        address: replace(each, stalls={name: n // 2 for name, n in each.stalls.items()})
+        for address, each in cycles.by_instruction.items()
+    }
+    counts = tuple(replace(each, lds_conflict_cycles=0) for each in second.instructions)
+    faster = replace(cycles, kernel=4321, by_instruction=halves)
+    return first, replace(second, cycles=faster, instructions=counts, grid=(4, 1, 1))
+
+
+def labelled(pitch: str) -> Companion:
+    return replace(inspection().companion, labels={"a": "f32[:]", "pitch": pitch, "time": pitch})
+
+
+def test_two_launches_are_named_by_what_differs_and_compared_by_line(
+    browser: Browser, tmp_path: Path
+) -> None:
+    write_profile_page(Profile(two_launches()), tmp_path / "two.html")
+    browser.load(tmp_path / "two.html")
+    names = ["launch 1: pitch=32, grid=2", "launch 2: pitch=33, grid=4"]
+    assert browser.texts("[aria-label=Version] option") == names
+    browser.keys("c")
+    rows = browser.run(
+        "return [...document.querySelectorAll('.comparison tr')].map((r) =>"
+        " [...r.cells].map((c) => c.textContent))"
+    )
+    assert ["estimated cycles", "5,321", "4,321", f"{MINUS}1.00k", f"{MINUS}19 %"] in rows
+    groups = ["cycles, estimated", "executed", "LDS conflicts", "cache lines"]
+    groups += ["instructions", "live VGPRs"]
+    assert [row for row in rows if groups[0] in row] == [["", *groups]]
+    [line] = [row for row in rows if row[0].startswith("library.py:2")]
+    cycles, executed = ["412", "212", f"{MINUS}200"], ["12", "12", ""]
+    assert line[1:10] == [*cycles, *executed, "24", "", f"{MINUS}24"]
+    # The line that changed most is shown instruction by instruction.
+    wait = "1020 s_wait_loadcnt 0x0"
+    assert [wait, "404", "4", wait, "204", "4"] in rows
+    assert browser.messages() == []
+
+
+def test_versions_to_compare_are_chosen(browser: Browser, tmp_path: Path) -> None:
+    write_profile_page(Profile((*two_launches(), launch())), tmp_path / "three.html")
+    browser.load(tmp_path / "three.html")
+    browser.keys("c")
+    browser.run(
+        "const e = document.querySelector('[aria-label=\"first version\"]'); e.selectedIndex = 2;"
+        "e.dispatchEvent(new Event('change'))"
+    )
+    cells = browser.run(
+        "return [...document.querySelectorAll('.comparison tr')].map((r) =>"
+        " [...r.cells].map((c) => c.textContent)).find(([name]) => name === 'estimated cycles')"
+    )
+    assert cells[1:4] == ["5,321", "4,321", f"{MINUS}1.00k"]
+    assert browser.messages() == []
+
+
+def test_the_details_begin_with_what_is_warmest(browser: Browser, page: Path) -> None:
+    browser.load(page)
+    headings = browser.texts("#panel-instruction h4")
+    assert headings == ["Lines with most stall cycles", "Instructions with most stall cycles"]
+    assert browser.texts("#panel-instruction .warmest li") == [
+        "library.py:2 staged = lds(a)400",
+        "1020 s_wait_loadcnt 0x0400",
+    ]
+    browser.keys("h")
+    assert browser.texts("#panel-instruction h4")[0] == "Lines with most issue cycles"
+
+
+def test_the_typed_tree_says_each_line_once_and_no_folders(browser: Browser, page: Path) -> None:
+    browser.load(page)
+    click(browser, "#tab-tree")
+    rows = browser.run(
+        "return [...document.querySelectorAll('#panel-tree .row')].map((row) =>"
+        " [...row.children].map((e) => e.textContent))"
+    )
+    assert rows == [
+        ["", "# tile.py"],
+        ["7", "i: i32 = threadIdx.x()"],
+        ["10", "part = load(a, i)"],
+        ["", "total = mma(part, total)"],
+    ]

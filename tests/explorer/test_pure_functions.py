@@ -20,7 +20,7 @@ MATRIX = next(each for each in inspection().instructions if each.unit == "WMMA")
 MODULES = (
     "compare",
     "fragments",
-    "keyboard",
+    "steps",
     "lanes",
     "query",
     "registers",

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 import amdjit
-from amdjit import f32, shared, syncthreads, threadIdx
+from amdjit import f32, shared, syncthreads, threadIdx, wave_id
 from amdjit.emulator.counting.lds_banks import bank_cycles
 from amdjit.examples import transpose_shuffle, wmma_gemm
 from amdjit.inspection.accesses import Addresses, known_states, lane_addresses
 from amdjit.inspection.facts import AccessFacts
 from amdjit.inspection.inspection import Inspection
+from amdjit.inspection.lanes.state import workgroup_shape
 from amdjit.inspection.machine_code import read_machine_code
 from amdjit.inspection.reading import inspect_kernel, inspect_object
 from tests.emulator.building import assemble, compile_kernel, emulate
@@ -30,7 +31,7 @@ def known_addresses(launches: Launches) -> dict[int, Addresses]:
     assert code is not None
     found = {
         instruction.pc: lane_addresses(state, instruction, code.wave_size)
-        for instruction, state in known_states(code)
+        for instruction, state in known_states(code, workgroup_shape(code.kernel))
         if instruction.traits.memory is not None
     }
     return {pc: addresses for pc, addresses in found.items() if addresses is not None}
@@ -210,6 +211,23 @@ def test_strides_rest_on_one_dimension_only_if_a_kernel_asks_for_no_other() -> N
     several = compiled(tiles, None)
     assert any("several dimensions" in text for text in several.missing)
     assert {a.uniform for a in several.accesses if a.space != "scalar"} == {None}
+
+
+def numbered(x: Any, y: Any) -> None:
+    i = threadIdx.x
+    y[i] = x[i] * wave_id()
+
+
+def test_numbers_of_waves_ask_for_no_second_dimension() -> None:
+    flat, shaped = compiled(numbered, 128), compiled(numbered, (128, 1, 1))
+    strides = [access.lane_stride for access in flat.accesses if access.space != "scalar"]
+    assert strides == [access.lane_stride for access in shaped.accesses if access.space != "scalar"]
+    assert set(strides) == {4}
+    assert any("numbers of waves" in text for text in flat.missing)
+    # The code alone does not tell: it asks for ids along y and z as well.
+    alone = inspect_object(flat.code_object)
+    assert {a.uniform for a in alone.accesses if a.space != "scalar"} == {None}
+    assert any("block=(64, 4, 1) in amdjit" in text for text in alone.missing)
 
 
 def test_what_a_mask_chooses_differs_between_lanes() -> None:

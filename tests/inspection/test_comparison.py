@@ -133,3 +133,16 @@ def test_objects_without_lines_are_compared_as_a_whole() -> None:
     (line,) = check_sums(one, other).lines
     assert (line.before, line.after, line.growth) == (None, None, 1)
     assert "without a line" in str(one.compare(other))
+
+
+def test_lines_of_two_kernels_in_one_file_are_paired_by_their_text(tmp_path: Path) -> None:
+    twice = SOURCE + SOURCE.split("\n\n", 1)[1].replace("kernel(x", "other(x").replace("2.0", "4.0")
+    path = tmp_path / "kernel.py"
+    path.write_text(twice)
+    names = runpy.run_path(str(path))
+    one, other = (
+        names[name].compile(f32[:], f32[:], target="gfx1201").inspect()
+        for name in ("kernel", "other")
+    )
+    assert {line for _, line in one.lines}.isdisjoint(line for _, line in other.lines)
+    assert check_sums(one, other).lines == ()

@@ -6,7 +6,7 @@ import { createComparison } from "./compare.js";
 export function toggleComparison(page) {
   const { comparison, explorer } = page.app;
   if (!comparison) return;
-  if (!comparison.hasChildNodes()) comparison.append(createComparison(page.versions, page.moved, () => toggleComparison(page)));
+  if (comparison.hidden) comparison.replaceChildren(createComparison(page, () => toggleComparison(page)));
   comparison.hidden = !comparison.hidden;
   explorer.classList.toggle("comparing", !comparison.hidden);
 }

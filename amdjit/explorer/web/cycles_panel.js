@@ -32,7 +32,7 @@ function estimated(cycles) {
 function roof(roofline) {
   return [h("h4", {}, "Roofline"),
     h("p", {}, `${compact(roofline.operations)} ${roofline.type} operations and ${compact(roofline.bytes)} bytes: `
-      + `${grouped(roofline.intensity)} operations a byte, bound by ${roofline.bound}. At ${compact(roofline.peak)} operations and `
+      + `${grouped(roofline.intensity)} operations a byte, ${roofline.bound === "size" ? "too small a launch to tell what bounds it" : `bound by ${roofline.bound}`}. At ${compact(roofline.peak)} operations and `
       + `${compact(roofline.bandwidth)} bytes a second it takes ${duration(roofline.seconds)} at least, less only where caches hold bytes from before.`),
     h("p", { class: "note" }, roofline.source)];
 }

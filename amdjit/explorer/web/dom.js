@@ -35,7 +35,8 @@ export function replace(element, ...children) {
   element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
 }
 
-/** Return a table. columns: {name, title, numeric}; rows: lists of cells, or {cells, ...attributes}. */
+/** Return a table. columns: {name, title, numeric, group}; neighbours of one group have its name above
+ * them. rows: lists of cells, or {cells, ...attributes}. */
 export function table(caption, columns, rows) {
   const align = (column) => (columns[column].numeric ? "number" : null);
   const head = columns.map((column, n) =>
@@ -45,5 +46,15 @@ export function table(caption, columns, rows) {
     return h("tr", attributes, cells.map((cell, n) => h("td", { class: align(n) }, cell)));
   });
   return h("div", { class: "table", tabindex: "0", role: "region", "aria-label": caption },
-    h("table", {}, h("caption", {}, caption), h("thead", {}, h("tr", {}, head)), h("tbody", {}, body)));
+    h("table", {}, h("caption", {}, caption), h("thead", {}, groupRow(columns), h("tr", {}, head)), h("tbody", {}, body)));
+}
+
+function groupRow(columns) {
+  if (!columns.some(({ group }) => group)) return null;
+  const runs = [];
+  for (const { group = "" } of columns) {
+    if (runs.length && group && runs.at(-1).group === group) runs.at(-1).span += 1;
+    else runs.push({ group, span: 1 });
+  }
+  return h("tr", { class: "groups" }, runs.map(({ group, span }) => (group ? h("th", { scope: "colgroup", colspan: span }, group) : h("td", {}))));
 }

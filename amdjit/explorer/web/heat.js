@@ -4,21 +4,21 @@ import { launchAt } from "./model.js";
 
 const counted = (name) => (version, each) => launchAt(version, each).counts?.[name];
 
-// value: of an instruction, undefined if it is not known. estimate: whether it comes from the cycle
+// short: above its column. value: of an instruction, undefined if it is not known. estimate: whether it comes from the cycle
 // model. needs: what the page must have for it. most: whether a line's value is the most of its
 // instructions, not their sum.
 export const MEASURES = [
-  { key: "live", name: "live VGPRs", most: true, value: (version, each) => each.live },
-  { key: "static", name: "issue cycles of one execution", value: (version, each) => each.issue },
-  { key: "executions", name: "executions (waves)", needs: "counts", most: true, value: counted("executions") },
-  { key: "stalls", name: "stall cycles", needs: "cycles", estimate: true,
+  { key: "live", short: "live", name: "live VGPRs", most: true, value: (version, each) => each.live },
+  { key: "static", short: "issue", name: "issue cycles of one execution", value: (version, each) => each.issue },
+  { key: "executions", short: "exec.", name: "executions (waves)", needs: "counts", most: true, value: counted("executions") },
+  { key: "stalls", short: "stalls", name: "stall cycles", needs: "cycles", estimate: true,
     value: (version, each) => sumOf(launchAt(version, each).cycles?.stalls) },
-  { key: "issue", name: "issue cycles", needs: "cycles", estimate: true,
+  { key: "issue", short: "issue", name: "issue cycles", needs: "cycles", estimate: true,
     value: (version, each) => launchAt(version, each).cycles?.issue },
-  { key: "bytes", name: "bytes asked for", needs: "counts", value: counted("bytes") },
-  { key: "cache_lines", name: "cache lines touched", needs: "counts", value: counted("cache_lines") },
-  { key: "lds_conflict_cycles", name: "LDS conflict cycles", needs: "counts", value: counted("lds_conflict_cycles") },
-  { key: "idle", name: "inactive lanes", needs: "counts",
+  { key: "bytes", short: "bytes", name: "bytes asked for", needs: "counts", value: counted("bytes") },
+  { key: "cache_lines", short: "lines", name: "cache lines touched", needs: "counts", value: counted("cache_lines") },
+  { key: "lds_conflict_cycles", short: "confl.", name: "LDS conflict cycles", needs: "counts", value: counted("lds_conflict_cycles") },
+  { key: "idle", short: "idle", name: "inactive lanes", needs: "counts",
     value: (version, each) => idleLanes(launchAt(version, each).counts, version.kernel.wave_size) },
 ];
 

@@ -4,25 +4,48 @@ import { h, replace } from "./dom.js";
 import { launchAt, related } from "./model.js";
 import { laneMaps } from "./fragments.js";
 import { members } from "./registers.js";
-import { baseName, count, grouped, hex, percent, visible } from "./text.js";
+import { baseName, compact, count, grouped, hex, percent, visible } from "./text.js";
 import { shortUnit } from "./listing.js";
+
+// Lines and instructions that are listed while nothing is chosen.
+const MOST = 6;
 
 /** Return the panel of the focus. */
 export function createInstructionPanel(app) {
   const { store, kernel } = app;
   const panel = h("div", { class: "panel-body", "aria-live": "off" });
   let last;
-  const show = ({ hover, focus, pinned }) => {
-    const shown = pinned ? focus : hover ?? focus;
+  const show = ({ hover, focus, pinned, heat }) => {
+    const shown = (pinned ? focus : hover ?? focus) ?? heat;
     // Buttons of the panel point at instructions while they have the focus: they must not go away.
     if (shown === last || (hover && panel.contains(document.activeElement))) return;
     last = shown;
-    if (!shown) replace(panel, h("p", { class: "nothing" }, "Choose an instruction or a source line."));
+    if (shown === heat) replace(panel, warmest(app));
     else if (shown.index !== undefined) replace(panel, ofInstruction(app, kernel.instructions[shown.index]));
     else replace(panel, ofLine(app, shown));
   };
-  store.listen(["hover", "focus", "pinned"], show);
+  store.listen(["hover", "focus", "pinned", "heat"], show);
   return panel;
+}
+
+/** Return what is shown while nothing is chosen: the lines and instructions with most heat. */
+function warmest(app) {
+  const { kernel, store } = app;
+  const heat = store.get("heat");
+  const lines = [...heat.places].filter(([, value]) => value).sort((a, b) => b[1] - a[1]).slice(0, MOST)
+    .map(([key, value]) => ({ value, place: kernel.places.get(key).place }));
+  const instructions = heat.values.map((value, index) => ({ value, index })).filter(({ value }) => value)
+    .sort((a, b) => b.value - a.value || a.index - b.index).slice(0, MOST);
+  const { name } = heat.measure;
+  const bars = (items, most, link) => h("ul", { class: "bars warmest" }, items.map((item) =>
+    h("li", { style: { "--share": item.value / most } }, link(item), h("b", {}, compact(item.value)))));
+  return [
+    h("p", { class: "hint" }, "Choose an instruction or a source line to see all about it."),
+    lines.length ? [h("h4", {}, `Lines with most ${name}`),
+      bars(lines, lines[0].value, ({ place }) => h("span", {}, placeLink(app, place), " ", h("code", {}, sourceText(kernel, place))))] : null,
+    instructions.length ? [h("h4", {}, `Instructions with most ${name}`),
+      bars(instructions, instructions[0].value, ({ index }) => h("span", {}, instructionLink(app, kernel.instructions[index].address)))] : null,
+  ];
 }
 
 function ofInstruction(app, each) {

@@ -1,8 +1,7 @@
 // Keys that work anywhere on the page.
 
 import { toggleComparison } from "./comparison_switch.js";
-import { related } from "./model.js";
-import { matches } from "./query.js";
+import { block, move, step } from "./steps.js";
 
 /** Listen to the keys of the page. */
 export function listenToKeys(page) {
@@ -29,46 +28,18 @@ function actions(page) {
     "/": () => app.toolbar.search.focus(), "?": () => page.help.showModal(), t: () => page.theme.next(), c: () => toggleComparison(page),
     h: () => app.toolbar.nextHeat(), w: () => store.set({ waits: !store.get("waits") }),
     v: () => page.show((app.number + 1) % page.versions.length),
-    n: () => step(app, 1), p: () => step(app, -1), "]": () => block(app, 1), "[": () => block(app, -1),
+    n: () => step(app, 1), N: () => step(app, -1), p: () => step(app, -1), "]": () => block(app, 1), "[": () => block(app, -1),
     j: () => move(app, 1), k: () => move(app, -1),
     s: to("source", app.source), i: to("isa", app.listing), d: to("details", app.tabs.element.querySelector('[aria-selected="true"]')),
   };
 }
 
+/** Leave the search field, and keep what it found; else end the search and let go what is chosen. */
 function escape(app, typing) {
   if (typing) {
-    app.toolbar.clear();
     app.listing.focus();
-  } else app.store.set({ focus: null, pinned: false, hover: null, origin: null });
-}
-
-function go(app, index) {
-  if (index !== undefined) app.store.set({ focus: { index }, hover: null, origin: null });
-}
-
-/** Go to the next match, or the next instruction of the same line. */
-function step(app, direction) {
-  const { kernel, store } = app;
-  const focus = store.get("focus");
-  const query = store.get("query");
-  const { own, outer } = focus ? related(kernel, focus) : { own: [], outer: [] };
-  const places = query.length
-    ? kernel.instructions.filter((each) => matches(each, query)).map((each) => each.index)
-    : [...own, ...outer].sort((a, b) => a - b);
-  go(app, nextOf(places, focus?.index ?? -1, direction));
-}
-
-/** Return the next of some numbers in order, around the end. */
-export function nextOf(numbers, from, direction) {
-  if (direction > 0) return numbers.find((number) => number > from) ?? numbers[0];
-  return numbers.findLast((number) => number < from) ?? numbers.at(-1);
-}
-
-function block(app, direction) {
-  go(app, nextOf(app.kernel.blockRows.map(({ first }) => first), app.store.get("focus")?.index ?? -1, direction));
-}
-
-function move(app, direction) {
-  const index = (app.store.get("focus")?.index ?? -1) + direction;
-  go(app, Math.min(Math.max(index, 0), app.kernel.instructions.length - 1));
+    return;
+  }
+  app.toolbar.clear();
+  app.store.set({ focus: null, pinned: false, hover: null, origin: null });
 }

@@ -5,6 +5,16 @@ import { h } from "./dom.js";
 import { related } from "./model.js";
 
 let lists = 0;
+// Rows that the browser lays out together, when they come near to what is seen.
+const CHUNK = 50;
+
+/** Return rows in chunks that take no time while they are out of sight. */
+export function chunks(elements) {
+  return Array.from({ length: Math.ceil(elements.length / CHUNK) }, (_, n) => elements.slice(n * CHUNK, (n + 1) * CHUNK))
+    .map((part) => h("div", {
+      class: "chunk", role: "presentation", style: { "--rows": part.filter((element) => !element.classList.contains("far")).length },
+    }, part));
+}
 
 /** Return a list of rows. rows: {element, focus} in order; those without a focus are not selectable.
  * linked: for what is related to a focus the rows of this list, {own, outer}. */

@@ -2,7 +2,7 @@
 // arrows of jumps and waits beside it.
 
 import { h } from "./dom.js";
-import { createList } from "./list.js";
+import { chunks, createList } from "./list.js";
 import { jumpGutter, waitGutter } from "./gutters.js";
 import { instructionParts } from "./syntax.js";
 import { baseName, compact, count, hex, visible } from "./text.js";
@@ -18,7 +18,7 @@ export function shortUnit(unit) {
   return UNITS[unit] ?? unit;
 }
 
-/** Return the list of instructions. */
+/** Return the list of instructions; `gutters` are the pixels that the arrows beside them take. */
 export function createListing(app) {
   const { kernel, store } = app;
   const rows = kernel.instructions.map((each) => instructionRow(each, kernel));
@@ -30,11 +30,28 @@ export function createListing(app) {
   const rowOf = (index) => index + 1 + kernel.blockRows.findIndex(({ end }) => index < end);
   list.classList.add("listing");
   const [jumps, waits] = [jumpGutter(app, rowOf, height), waitGutter(app, rowOf, height)];
+  list.gutters = jumps.width + waits.width;
+  const heading = h("span", { class: "heat" });
   list.append(h("div", { class: "canvas", style: { "--jumps": `${jumps.width + 4}px`, "--waits": `${waits.width}px` } },
-    body, jumps.svg, waits.svg));
-  store.listen(["heat"], ({ heat }) => showHeat(rows, heat));
+    columnHead("addr.", heading, "unit", "instruction", h("span", { class: "live", title: "VGPRs alive before it" }, "live"), "line"),
+    h("div", { class: "code-canvas" }, body, jumps.svg, waits.svg)));
+  store.listen(["heat"], ({ heat }) => {
+    headHeat(heading, heat);
+    showHeat(rows, heat);
+  });
   store.listen(["query", "only"], ({ query, only }) => filter(kernel, list, rows, query, only));
   return list;
+}
+
+/** Return the headings above the columns of a list. */
+export function columnHead(...names) {
+  return h("div", { class: "column-head", role: "presentation" }, names.map((name) => (typeof name === "string" ? h("span", {}, name) : name)));
+}
+
+/** Name the measure of the heat above its column. */
+export function headHeat(heading, { measure }) {
+  heading.textContent = measure.short;
+  heading.title = measure.name;
 }
 
 function instructionRow(each, kernel) {
@@ -71,11 +88,11 @@ function blockGroup(kernel, n, rows) {
   ].filter(Boolean);
   return h("div", {
     class: "block", role: "group", "aria-label": `block ${block.number}, ${notes.join(", ")}`,
-    "data-loop": loop ? "yes" : null, style: { "--rows": end - first + 1 },
+    "data-loop": loop ? "yes" : null,
   },
   h("div", { class: "block-head", "aria-hidden": "true" },
     h("b", {}, `block ${block.number}`), h("span", {}, notes.join(" · "))),
-  rows.slice(first, end).map((row) => row.element));
+  chunks(rows.slice(first, end).map((row) => row.element)));
 }
 
 function showHeat(rows, heat) {

@@ -10,7 +10,7 @@ import { createListing } from "./listing.js";
 import { readKernel } from "./model.js";
 import { createOverview } from "./overview.js";
 import { createSource, createText } from "./source.js";
-import { createSplitters } from "./splitter.js";
+import { createSplitters, fitted } from "./splitter.js";
 import { createStore } from "./store.js";
 import { createSummary } from "./summary.js";
 import { linesPanel, memoryPanel, nothing, occupancyPanel } from "./tables.js";
@@ -19,14 +19,22 @@ import { createTheme } from "./theme.js";
 import { createToolbar } from "./toolbar.js";
 import { hex, visible } from "./text.js";
 
-// Of the window's width, in percent.
-const SHARES = [25, 52, 23];
+// Characters of a line beside its text, in the source and in the instructions without their arrows,
+// and those of details.
+const BESIDE_SOURCE = 20;
+const BESIDE_INSTRUCTION = 33;
+const DETAILS = 52;
+// The longest lines that get their whole width. Some instructions, such as s_delay_alu, are longer.
+const LONGEST_SOURCE = 90;
+const LONGEST_INSTRUCTION = 44;
+// Pixels that the panes have at least: source, instructions, details.
+const LEAST = [270, 480, 390];
 
 function start() {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const kernels = data.kernels.map(readKernel);
+  const kernels = data.kernels.map((kernel, number) => ({ ...readKernel(kernel), number }));
   const versions = data.versions.map((version) => ({ ...version, kernel: kernels[version.kernel] }));
-  const page = { versions, moved: data.moved, compared: data.moved !== null, theme: createTheme(), help: createHelp(), app: null, comparing: false };
+  const page = { versions, moved: data.moved, compared: data.moved !== null, pair: [0, 1], theme: createTheme(), help: createHelp(), app: null, comparing: false };
   const main = h("main", {});
   document.body.append(main, page.help);
   page.show = (n) => show(page, main, n);
@@ -52,7 +60,9 @@ function show(page, main, number) {
   const [source, isa, details] = [pane("source", "Source", app.source), pane("isa", "Instructions", app.listing),
     pane("details", "Details", app.tabs.element)];
   const panes = h("div", { class: "panes" });
-  const [first, second] = createSplitters(panes, ["source", "instructions", "details"], SHARES);
+  const liked = widths(kernel);
+  const sizes = [LEAST, liked].map(([source, instructions, details]) => [source, instructions + app.listing.gutters, details]);
+  const [first, second] = createSplitters(panes, ["source", "instructions", "details"], (width) => fitted(width, ...sizes));
   panes.append(source, first, isa, second, details);
   const overview = createOverview(app);
   app.toolbar = createToolbar(app);
@@ -62,6 +72,19 @@ function show(page, main, number) {
   replace(main, createSummary(app), app.comparison, app.explorer);
   goToHash(app);
   store.listen(["focus", "pinned"], ({ focus, pinned }) => keepHash(kernel, focus, pinned));
+}
+
+/** Return the pixels that the three panes would like to have: those of their longest lines. */
+function widths(kernel) {
+  const probe = h("span", { class: "code probe" }, "0".repeat(100));
+  document.body.append(probe);
+  const character = probe.getBoundingClientRect().width / 100;
+  probe.remove();
+  const lines = [...kernel.places.values()].map(({ place: [file, line] }) => kernel.files[file].lines?.[line - kernel.files[file].first]?.length ?? 0);
+  const longest = (lengths) => lengths.reduce((most, length) => Math.max(most, length), 0);
+  const texts = kernel.instructions.map((each) => each.text.length);
+  return [BESIDE_SOURCE + Math.min(LONGEST_SOURCE, longest(lines)), BESIDE_INSTRUCTION + Math.min(LONGEST_INSTRUCTION, longest(texts)), DETAILS]
+    .map((count) => count * character);
 }
 
 function pane(key, name, content) {
@@ -104,7 +127,8 @@ function statusLine({ kernel, store }) {
 
 function keepHash(kernel, focus, pinned) {
   const hash = pinned && focus?.index !== undefined ? `#${hex(kernel.instructions[focus.index].address)}` : "";
-  if (hash) history.replaceState(null, "", hash);
+  // A page inside of a notebook has no address of its own.
+  if (hash && location.protocol !== "about:") history.replaceState(null, "", hash);
 }
 
 function goToHash({ kernel, store }) {

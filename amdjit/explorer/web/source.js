@@ -1,8 +1,8 @@
 // Texts whose lines are linked with instructions: the sources, LLVM IR, the typed tree.
 
 import { h } from "./dom.js";
-import { createList } from "./list.js";
-import { showValue } from "./listing.js";
+import { chunks, createList } from "./list.js";
+import { columnHead, headHeat, showValue } from "./listing.js";
 import { placeKey } from "./model.js";
 import { pythonParts } from "./syntax.js";
 import { baseName, visible } from "./text.js";
@@ -17,9 +17,12 @@ export function createSource(app) {
   const parts = kernel.files.map((file, number) => fileRows(kernel, file, number, rows));
   const list = linkedList(app, "Source", rows);
   list.classList.add("source");
+  const heading = h("span", { class: "heat" });
+  if (rows.length) list.append(columnHead("line", heading, h("span", { title: "instructions" }, "instr."), "source"));
   list.append(...parts.flat());
   if (!parts.flat().length) list.append(h("p", { class: "nothing" }, "No source lines: the code object has no debug information that names them."));
   store.listen(["heat"], ({ heat }) => {
+    headHeat(heading, heat);
     for (const row of rows) if (row.key) showValue(row.heat, heat.places.get(row.key), heat.placeShare(row.key));
   });
   store.listen(["allLines"], ({ allLines }) => list.classList.toggle("near-only", !allLines));
@@ -35,7 +38,7 @@ function fileRows(kernel, file, number, rows) {
   const near = new Set(used.flatMap((line) => Array.from({ length: 2 * NEAR + 1 }, (_, n) => line - NEAR + n)));
   const own = lines.map(({ line, parts }) => sourceRow(kernel, [number, line], parts, near));
   rows.push(...own);
-  return [heading, ...own.map((row) => row.element)];
+  return [heading, ...chunks(own.map((row) => row.element))];
 }
 
 function withText(file) {
@@ -64,16 +67,21 @@ function sourceRow(kernel, place, parts, near) {
 
 /** Return a text whose lines are given as [text, file, line]. */
 export function createText(app, label, lines) {
-  const rows = lines.map(([text, ...place]) => ({
-    element: h("div", { class: "row" }, h("span", { class: "line" }, place.length ? place[1] : ""),
+  const rows = lines.map(([text, ...place], n) => ({
+    element: h("div", { class: "row" }, h("span", { class: "line" }, isNew(place, lines[n - 1]) ? place[1] : ""),
       h("span", { class: "code" }, visible(text) || " ")),
     key: place.length && app.kernel.places.has(placeKey(place)) ? placeKey(place) : null,
     focus: place.length ? { place } : null,
   }));
   const list = linkedList(app, label, rows);
   list.classList.add("text");
-  list.append(...rows.map((row) => row.element));
+  list.append(...chunks(rows.map((row) => row.element)));
   return list;
+}
+
+/** Return whether a line has another place than the one before it. */
+function isNew(place, [, ...before] = []) {
+  return place.length > 0 && (place[0] !== before[0] || place[1] !== before[1]);
 }
 
 function linkedList(app, label, rows) {

@@ -13,15 +13,28 @@ export function shifted(shares, at, by) {
   return shares.map((share, n) => (n === at ? first : n === at + 1 ? both - first : share));
 }
 
-/** Return bars for panes, whose shares of the width become `--share…` of their container. */
-export function createSplitters(container, names, shares) {
-  let current = shares;
+/** Return the shares of the width for panes that need at least so many pixels, and would like to have
+ * so many: what is between is shared out by what each would like, and so is what is left over. */
+export function fitted(width, least, liked) {
+  const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+  const more = liked.map((size, n) => Math.max(0, size - least[n]));
+  const part = Math.min(1, Math.max(0, (width - sum(least)) / (sum(more) || 1)));
+  const sizes = least.map((size, n) => size + part * more[n]);
+  return sizes.map((size) => 100 * size / sum(sizes));
+}
+
+/** Return bars for panes, whose shares of the width become `--share…` of their container. sharesOf:
+ * returns them for a width, until somebody moves a bar. */
+export function createSplitters(container, names, sharesOf) {
+  let current = [];
+  let moved = false;
   const bars = names.slice(1).map((name, at) => h("div", {
     class: "splitter", role: "separator", tabindex: "0", "aria-orientation": "vertical", style: { "grid-column": 2 * at + 2 },
     "aria-label": `between ${names[at]} and ${name}`, "aria-valuemin": LEAST, "aria-valuemax": 100 - LEAST,
     onkeydown: (event) => {
       const by = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
       if (by === undefined) return;
+      moved = true;
       set(shifted(current, at, by));
       event.preventDefault();
     },
@@ -31,6 +44,7 @@ export function createSplitters(container, names, shares) {
   function drag(event, at) {
     const bar = bars[at];
     const [start, before] = [event.clientX, current];
+    moved = true;
     const move = ({ clientX }) => set(shifted(before, at, (clientX - start) / container.clientWidth * 100));
     bar.setPointerCapture(event.pointerId);
     bar.addEventListener("pointermove", move);
@@ -44,6 +58,9 @@ export function createSplitters(container, names, shares) {
     bars.forEach((bar, at) => bar.setAttribute("aria-valuenow", Math.round(changed[at])));
   }
 
-  set(current);
+  new ResizeObserver(([{ contentRect: { width } }]) => {
+    if (width && !moved) set(sharesOf(width));
+  }).observe(container);
+  set(sharesOf(window.innerWidth));
   return bars;
 }

@@ -1,6 +1,7 @@
 // The head of the page: what the kernel is, and its main figures.
 
 import { h } from "./dom.js";
+import { placeLink } from "./instruction_panel.js";
 import { compact, count, duration, grouped, limitName, percent, visible } from "./text.js";
 
 /** Return the head of the page for a version. */
@@ -11,8 +12,21 @@ export function createSummary(app) {
     h("div", { class: "title" }, h("h1", {}, visible(kernel.kernel)), h("p", { class: "target" }, [kernel.target, `wave${kernel.wave_size}`, kernel.wgp_mode ? "WGP mode" : "CU mode",
       `workgroups of up to ${kernel.workgroup_size}`, kernel.producer && `by ${visible(kernel.producer)}`].filter(Boolean).join(" · "))),
     h("dl", { class: "figures" }, staticFigures(kernel), version.launch ? launchFigures(version.launch) : []),
+    causes(app, version.launch?.causes ?? kernel.causes),
     missing.length ? h("ul", { class: "missing", "aria-label": "What could not be found out" },
       missing.map((sentence) => h("li", {}, visible(sentence)))) : null);
+}
+
+/** Return what costs most: a sentence for each cause, with its line. */
+function causes(app, found) {
+  if (!found?.length) return null;
+  const item = (cause) => h("li", { class: cause.basis === "model" ? "estimate" : null }, linkTo(app, cause), ` ${visible(cause.sentence)}`);
+  return h("section", { class: "causes", "aria-label": "Look here first" }, h("h2", {}, "Look here first"), h("ol", {}, found.map(item)));
+}
+
+function linkTo(app, { file, line }) {
+  const number = app.kernel.files.findIndex(({ name }) => name === file);
+  return number < 0 ? null : placeLink(app, [number, line]);
 }
 
 /** Return the extents of a launch without those of one at the end: 4 × 2. */
@@ -47,6 +61,11 @@ function launchFigures({ grid, block, waves, totals, cycles, roofline }) {
     const share = cycles.wmma_share > 0 ? ["WMMA", cycles.wmma_share] : ["VALU", cycles.valu_share];
     figures.push(figure(`${share[0]} peak`, percent(share[1]), "estimated", rests));
   }
-  if (roofline) figures.push(figure("Bound by", roofline.bound, `${duration(roofline.seconds)} at least${roofline.bound === "memory" ? ", caches cold" : ""}`));
+  if (roofline) figures.push(boundBy(roofline));
   return figures;
+}
+
+function boundBy({ bound, seconds }) {
+  if (bound === "size") return figure("Bound by", "?", "too small a launch to tell");
+  return figure("Bound by", bound, `${duration(seconds)} at least${bound === "memory" ? ", caches cold" : ""}`);
 }

@@ -18,19 +18,19 @@ export function linesPanel(app) {
   const units = COLUMNS_OF_UNITS.filter((unit) => kernel.instructions.some((each) => each.unit === unit));
   const counted = Boolean(version.launch?.counts);
   const stalled = Boolean(version.launch?.cycles);
-  const columns = [{ name: "line" }, { name: "all", numeric: true, title: "instructions" },
-    ...units.map((unit) => ({ name: shortUnit(unit) || "other", numeric: true, title: unit })),
-    { name: "live", numeric: true, title: "most VGPRs alive" },
+  const columns = [{ name: "line" },
+    ...(stalled ? [{ name: "stalls", numeric: true, title: "stall cycles, estimated" }] : []),
     ...(counted ? [{ name: "executed", numeric: true, title: "wave-instructions" }] : []),
-    ...(stalled ? [{ name: "stalls", numeric: true, title: "stall cycles, estimated" }] : []), { name: "" }];
+    { name: "live", numeric: true, title: "most VGPRs alive" }, { name: "all", numeric: true, title: "instructions" },
+    ...units.map((unit) => ({ name: shortUnit(unit) || "other", numeric: true, title: unit })), { name: "source" }];
   const rows = lines.map(({ place, direct }) => {
     const all = direct.map((index) => kernel.instructions[index]);
     const sum = (value) => all.reduce((total, each) => total + (value(launchAt(version, each)) ?? 0), 0);
-    return [placeLink(app, place, `${visible(baseName(kernel.files[place[0]].name))}:${place[1]}`), direct.length,
-      ...units.map((unit) => all.filter((each) => each.unit === unit).length || ""),
-      Math.max(...all.map((each) => each.live)),
-      ...(counted ? [compact(sum(({ counts }) => counts?.executions))] : []),
+    return [placeLink(app, place, `${visible(baseName(kernel.files[place[0]].name))}:${place[1]}`),
       ...(stalled ? [compact(sum(({ cycles }) => Object.values(cycles?.stalls ?? {}).reduce((a, b) => a + b, 0)))] : []),
+      ...(counted ? [compact(sum(({ counts }) => counts?.executions))] : []),
+      Math.max(...all.map((each) => each.live)), direct.length,
+      ...units.map((unit) => all.filter((each) => each.unit === unit).length || ""),
       h("code", { class: "excerpt" }, sourceText(kernel, place))];
   });
   return h("div", { class: "panel-body" }, table("Instructions by source line and unit", columns, rows));
@@ -69,13 +69,15 @@ export function memoryPanel(app) {
     return nothing(some ? "Not known: the memory instructions are not described." : "The kernel has no memory instructions.");
   }
   const counted = Boolean(version.launch?.counts);
-  const columns = [{ name: "instruction" }, { name: "space" }, { name: "kind" }, { name: "bytes", numeric: true, title: "of a lane" },
-    { name: "stride", numeric: true, title: "bytes from a lane to the next" }, { name: "policy" },
-    ...(counted ? [{ name: "requests", numeric: true }, { name: "lines each", numeric: true, title: "cache lines of 128 bytes that a request touches" },
-      { name: "used", numeric: true, title: "bytes asked for, of the bytes of the cache lines touched" }] : [])];
-  const rows = kernel.accesses.map((access) => [instructionLink(app, access.address, true), access.space, access.kind, access.width,
-    access.uniform ? "uniform" : access.lane_stride ?? "?", access.policy || "",
-    ...(counted ? coalescing(version.launch.counts[access.address]) : [])]);
+  // What tells good accesses from bad ones comes first: the pane may be narrow.
+  const columns = [{ name: "instruction" },
+    ...(counted ? [{ name: "used", numeric: true, title: "bytes asked for, of the bytes of the cache lines touched" },
+      { name: "lines each", numeric: true, title: "cache lines of 128 bytes that a request touches" }, { name: "requests", numeric: true }] : []),
+    { name: "stride", numeric: true, title: "bytes from a lane to the next" }, { name: "bytes", numeric: true, title: "of a lane" },
+    { name: "policy" }, { name: "space" }, { name: "kind" }];
+  const rows = kernel.accesses.map((access) => [instructionLink(app, access.address, true),
+    ...(counted ? coalescing(access, version.launch.counts[access.address]) : []),
+    access.uniform ? "uniform" : access.lane_stride ?? "?", access.width, access.policy || "", access.space, access.kind]);
   return h("div", { class: "panel-body" }, table("Memory instructions", columns, rows), conflicts(app), registerBanks(kernel));
 }
 
@@ -87,11 +89,12 @@ function registerBanks({ register_banks: kinds }) {
   ]);
 }
 
-function coalescing(counts) {
+function coalescing({ space }, counts) {
   if (!counts?.requests) return ["", "", ""];
-  const lines = counts.cache_lines ?? 0;
-  return [compact(counts.requests), lines ? compact(lines / counts.requests) : "",
-    lines ? `${Math.round(100 * (counts.bytes ?? 0) / (128 * lines))} %` : ""];
+  // A scalar load is one lane's: nothing in its line is left to others.
+  const lines = space === "scalar" ? 0 : counts.cache_lines ?? 0;
+  return [lines ? `${Math.round(100 * (counts.bytes ?? 0) / (128 * lines))} %` : "",
+    lines ? compact(lines / counts.requests) : "", compact(counts.requests)];
 }
 
 function conflicts(app) {

@@ -3,17 +3,23 @@
 import { h, replace } from "./dom.js";
 import { heatOf } from "./heat.js";
 import { toggleComparison } from "./comparison_switch.js";
-import { matches, parseQuery } from "./query.js";
+import { parseQuery } from "./query.js";
+import { matching, step } from "./steps.js";
 import { shortUnit } from "./listing.js";
-import { count, visible } from "./text.js";
+import { count, grouped, visible } from "./text.js";
 
 /** Return the toolbar: its element, its search field, and what keys do with it. */
 export function createToolbar(app) {
   const { page, kernel, store, version } = app;
   const found = h("output", { class: "found", "aria-live": "polite" });
   const search = h("input", {
-    type: "search", placeholder: "search: v_wmma, line:26, live:>=96", "aria-label": "Search instructions", spellcheck: "false", autocomplete: "off",
+    type: "search", placeholder: "search: v_wmma, line:26", "aria-label": "Search instructions", spellcheck: "false", autocomplete: "off",
     oninput: () => store.set({ query: parseQuery(`${search.value} ${unit.value && `unit:${unit.value}`}`) }),
+    onkeydown: (event) => {
+      if (event.key !== "Enter") return;
+      step(app, event.shiftKey ? -1 : 1);
+      event.preventDefault();
+    },
   });
   const unit = h("select", { "aria-label": "Unit", onchange: () => search.dispatchEvent(new Event("input")) },
     h("option", { value: "" }, "all units"),
@@ -22,10 +28,12 @@ export function createToolbar(app) {
   const heat = h("select", { "aria-label": "Heat", onchange: () => store.set({ heat: heatOf(version, heat.value) }) },
     app.measures.map(({ key, name, estimate }) => h("option", { value: key }, estimate ? `${name} (estimated)` : name)));
   heat.value = store.get("heat").measure.key;
-  store.listen(["query"], ({ query }) => {
+  store.listen(["query", "focus"], ({ query, focus }) => {
     const error = query.find((condition) => condition.error)?.error;
-    const number = kernel.instructions.filter((each) => matches(each, query)).length;
-    replace(found, error ?? (query.length ? `${count(number, "match").replace(/matchs$/, "matches")}` : ""));
+    const places = matching(app);
+    const at = places.indexOf(focus?.index);
+    const all = count(places.length, "match").replace(/matchs$/, "matches");
+    replace(found, error ?? (query.length ? (at < 0 ? all : `${grouped(at + 1)} of ${all}`) : ""));
   });
   const theme = h("button", { type: "button", onclick: () => page.theme.next() });
   page.theme.listen((choice) => {
@@ -34,10 +42,10 @@ export function createToolbar(app) {
   });
   const element = h("div", { class: "toolbar", role: "toolbar", "aria-label": "Tools" },
     versionSelect(app),
+    page.compared ? h("button", { type: "button", onclick: () => toggleComparison(page) }, "compare") : null,
     h("label", {}, "heat ", heat), search, unit,
     toggle(store, "only", "only matches"), found, h("span", { class: "space" }),
     toggle(store, "waits", "all waits"), toggle(store, "allLines", "all lines"),
-    page.compared ? h("button", { type: "button", onclick: () => toggleComparison(page) }, "compare") : null,
     theme, h("button", { type: "button", "aria-label": "Keys", onclick: () => page.help.showModal() }, "?"));
   return {
     element, search,

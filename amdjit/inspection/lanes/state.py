@@ -268,22 +268,25 @@ def _vector(state: State, register: Register) -> Value | None:
 _Y, _Z = 10, 20
 
 
-def workgroup_shape(kernel: Kernel) -> tuple[int, int, int] | None:
+def workgroup_shape(kernel: Kernel, is_flat: bool = False) -> tuple[int, int, int] | None:
     """Return the shape of workgroups for which addresses are found: the one that the kernel fixes;
-    else one-dimensional ones, if it only asks for ids along x; else None."""
+    else one-dimensional ones, if it only asks for ids along x; else None.
+
+    is_flat: its source does not ask for others. Code may for a wave's number.
+    """
     required = kernel.metadata.required_workgroup_size
     if required is not None:
         return required
-    if kernel.descriptor.workitem_id_components > 1:
+    if kernel.descriptor.workitem_id_components > 1 and not is_flat:
         return None
     return (kernel.metadata.max_flat_workgroup_size, 1, 1)
 
 
-def entry_state(kernel: Kernel, full: bool) -> State:
-    """Return what is known when a wave starts. full: all of its lanes are active."""
+def entry_state(kernel: Kernel, full: bool, shape: tuple[int, int, int] | None) -> State:
+    """Return what is known when a wave starts. full: all of its lanes are active. shape: of the
+    workgroups, None if it is not known."""
     wide_masks = kernel.descriptor.wave_size == 64
     state = State(ALL if full else ENTRY, wide_masks=wide_masks)
-    shape = workgroup_shape(kernel)
     ids = None if shape is None else _ids(shape, kernel.descriptor.wave_size)
     if ids is not None:
         state.vectors[0] = Held(ids, state.exec)

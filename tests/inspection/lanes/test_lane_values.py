@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from amdjit.inspection.accesses import known_states
+from amdjit.inspection.lanes.state import workgroup_shape
 from amdjit.inspection.lanes.values import Value
 from amdjit.inspection.machine_code import read_machine_code
 from tests.emulator.building import assemble, emulate
@@ -36,7 +37,7 @@ def check_program(text: str, name: str = "") -> tuple[int, int]:
     assert code is not None
     known = {
         instruction.pc: {number: held.value for number, held in state.vectors.items()}
-        for instruction, state in known_states(code)
+        for instruction, state in known_states(code, workgroup_shape(code.kernel))
     }
     compared = 0
     for seen in launches.records:
