@@ -14,6 +14,7 @@ from amdjit.intrinsics.cache_hints import *  # noqa: F403
 from amdjit.numba_cuda import args as args
 from amdjit.numba_cuda import bf16 as bf16
 from amdjit.numba_cuda import cg as cg
+from amdjit.numba_cuda import config as config
 from amdjit.numba_cuda import cudadrv as cudadrv
 from amdjit.numba_cuda import libdevice as libdevice
 from amdjit.numba_cuda import random as random

@@ -19,6 +19,7 @@ __all__ = [
     "current_context",
     "defer_cleanup",
     "detect",
+    "get_context",
     "get_current_device",
     "gpus",
     "is_available",
@@ -213,6 +214,10 @@ def get_current_device() -> CudaDevice:
 def current_context(devnum: int | None = None) -> CudaDevice:
     """Return the current device, which stands for its context."""
     return get_current_device() if devnum is None else gpus[devnum]
+
+
+get_context = current_context
+"""As `numba.cuda.cudadrv.devices` calls it."""
 
 
 def select_device(device_id: int) -> CudaDevice:

@@ -12,6 +12,7 @@ import besides; its other names say that Numba is missing.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.abc
 import importlib.util
 import sys
@@ -19,7 +20,7 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
-from amdjit.diagnostics import LaunchError
+from amdjit.diagnostics import LaunchError, source_files
 from amdjit.late import load_module
 
 __all__ = ["AbsentModuleError", "install"]
@@ -28,7 +29,7 @@ _OURS = __name__.rpartition(".")[0]
 # Modules of Numba that have another place here.
 _PLACES = {
     "api": _OURS,
-    "compiler": f"{_OURS}.jit",
+    "compiler": _OURS,
     "core.errors": f"{_OURS}.errors",
     "core.config": f"{_OURS}.config",
     "core.types": f"{_OURS}.types",
@@ -51,7 +52,9 @@ _WITHOUT_NUMBA = {
     "numba.config": f"{_OURS}.config",
     "numba.core.config": f"{_OURS}.config",
     "numba.core.errors": f"{_OURS}.errors",
+    "numba.core.extending": f"{_OURS}.extending",
     "numba.core.types": f"{_OURS}.types",
+    "numba.extending": f"{_OURS}.extending",
     "numba.np.numpy_support": f"{_OURS}.type_classes",
     "numba.types": f"{_OURS}.types",
 }
@@ -75,6 +78,7 @@ def install() -> None:
             "before anything imports numba.cuda, or run the program by `amdjit run`"
         )
     has_numba = "numba" in sys.modules or PathFinder.find_spec("numba") is not None
+    source_files.keep_compiled_texts()  # Numba's programs may have the kernels of `exec` anywhere
     sys.meta_path.insert(0, _Finder(has_numba))
 
 
@@ -108,8 +112,9 @@ def _place(name: str) -> str | None:
     if name in _PACKAGES:
         return None
     found = _PLACES.get(name) or f"{_OURS}.{name}".rstrip(".")
-    if found == _OURS or importlib.util.find_spec(found) is not None:
-        return found
+    with contextlib.suppress(ModuleNotFoundError):  # of the package above it
+        if importlib.util.find_spec(found) is not None:
+            return found
     raise AbsentModuleError(
         f"amdjit has no module numba.cuda.{name}, which is about CUDA or about Numba's compiler: "
         "docs/numba_cuda.md lists what it has",

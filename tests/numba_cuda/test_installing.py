@@ -87,6 +87,93 @@ records = np.zeros(1, pair)
 fill[1, 1](records, np.complex64(3 + 1j), (np.int8(4), True))
 assert records[0].item() == (6.0, 4) and twice(5) == 10
 """
+OVERLOADS = """
+import numpy as np
+from numba import cuda
+from numba.cuda import types as cuda_types
+from numba.cuda.extending import overload, register_jitable
+
+def length(x, scale=1):
+    raise NotImplementedError
+
+@overload(length)
+def length_of_arrays(x, scale=1):
+    if isinstance(x, cuda_types.Array):
+        return lambda x, scale=1: x.size * scale
+
+@overload(length, target="cpu")
+def not_for_kernels(x, scale=1):
+    return lambda x, scale=1: -1
+
+@overload(length, target="generic")
+def length_of_numbers(x, scale=1):
+    if isinstance(x, (cuda_types.Integer, cuda_types.Tuple)) or x in (None, cuda_types.none):
+        return lambda x, scale=1: scale
+
+@cuda.jit
+def lengths(x, out):
+    out[0], out[1] = length(x), length(5, scale=2)
+    out[2], out[3] = length((1, 2.0), 3), length(None, scale=4)
+
+out = np.zeros(4)
+lengths[1, 1](np.zeros(7, np.float32), out)
+assert list(out) == [7, 2, 3, 4], out
+
+@cuda.jit
+def refused(out):
+    out[0] = length(1.5)
+
+import pytest
+with pytest.raises(Exception, match=r"no overload of `length` implements \\(f64\\)"):
+    refused[1, 1](out)
+for wrong in (lambda: overload(len), lambda: overload(length, prefer_literal=True)):
+    with pytest.raises(Exception, match="overload: "):
+        wrong()
+from numba.cuda.extending import intrinsic
+with pytest.raises(Exception, match="intrinsic: it extends Numba's compiler"):
+    intrinsic(length)
+"""
+OVERLOADS_OF_NUMBA = """
+import numpy as np
+from numba import cuda, types
+from numba.extending import overload
+
+def shifted(x):
+    pass
+
+@overload(shifted)
+def everywhere(x):
+    if isinstance(x, types.Array):
+        return lambda x: x[0] + 10
+    return lambda x: x + 20
+
+@overload(shifted, target="cuda")
+def in_kernels(x):
+    if isinstance(x, types.Float):
+        return lambda x: x + 30
+
+@cuda.jit
+def write(x, out):
+    out[0], out[1], out[2] = shifted(x), shifted(x[1]), shifted(7)
+
+out = np.zeros(3)
+write[1, 1](np.arange(4.0), out)
+assert list(out) == [10, 31, 27], out
+"""
+EXEC = """
+import numpy as np
+from numba import cuda
+
+def made(operator):
+    names = {}
+    exec(f"def f(x):\\n    i = cuda.grid(1)\\n    x[i] = x[i] {operator} 3\\n", globals(), names)
+    return names["f"]
+
+for operator, result in [("+", 4), ("*", 3)]:
+    x = np.ones(2)
+    cuda.jit(made(operator))[1, 2](x)
+    assert (x == result).all()
+"""
 
 
 def run(program: str, *command: str) -> subprocess.CompletedProcess[str]:
@@ -100,13 +187,19 @@ def check(program: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("program", [KERNEL, UFUNCS], ids=["kernels", "ufuncs"])
+@pytest.mark.parametrize(
+    "program", [KERNEL, UFUNCS, OVERLOADS, EXEC], ids=["kernels", "ufuncs", "overloads", "exec"]
+)
 def test_programs_run_without_numba(program: str) -> None:
     check(HIDE_NUMBA + INSTALL + program)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="Numba is not installed")
-@pytest.mark.parametrize("program", [KERNEL, UFUNCS, NUMBAS_OWN], ids=["kernels", "ufuncs", "own"])
+@pytest.mark.parametrize(
+    "program",
+    [KERNEL, UFUNCS, NUMBAS_OWN, OVERLOADS, OVERLOADS_OF_NUMBA],
+    ids=["kernels", "ufuncs", "own", "overloads", "overloads_of_numba"],
+)
 def test_programs_run_with_numba(program: str) -> None:
     check(INSTALL + program)
 

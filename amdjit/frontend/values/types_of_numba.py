@@ -7,9 +7,10 @@ from typing import Any
 
 from amdjit.frontend.values.structures import element_of_dtype
 from amdjit.language.call_signatures import CallSignature
-from amdjit.types import VOID, Array, Layout
+from amdjit.language.complex_types import ComplexElement
+from amdjit.types import VOID, Array, Layout, Record, Scalar, Tuple, dtype_of_element
 
-__all__ = ["of_numba"]
+__all__ = ["as_numbas", "of_numba"]
 
 
 def of_numba(given: Any) -> Any:
@@ -42,3 +43,22 @@ def _element(given: Any) -> Any:
     except NotImplementedError:
         return given
     return element_of_dtype(dtype) or given
+
+
+def as_numbas(given: Any) -> Any:
+    """Return Numba's type for one of amdjit's, in a process that has Numba; other objects, and
+    types that Numba has not, as they are."""
+    numba = sys.modules["numba"]
+    if given == VOID:
+        return numba.types.none
+    if isinstance(given, Tuple):
+        return numba.types.Tuple(tuple(map(as_numbas, given.elements)))
+    if isinstance(given, Array):
+        layout = "C" if given.layout is Layout.CONTIGUOUS else "A"
+        return numba.types.Array(as_numbas(given.element), given.ndim, layout)
+    if not isinstance(given, (ComplexElement, Record, Scalar)):
+        return given
+    try:
+        return numba.from_dtype(dtype_of_element(given))
+    except numba.core.errors.NumbaNotImplementedError:
+        return given
