@@ -15,13 +15,18 @@ __all__ = ["add_overload", "overloads_of"]
 _ATTRIBUTE = "__amdjit_overloads__"
 
 
-def add_overload(function: types.FunctionType, choose: Callable[..., Any]) -> None:
+def add_overload(
+    function: types.FunctionType, choose: Callable[..., Any], is_first: bool = False
+) -> None:
     """Let `choose` implement a function: it gets the types of the arguments, and returns a
-    function; None for types that it does not implement."""
-    setattr(function, _ATTRIBUTE, (*overloads_of(function), choose))
+    function; None for types that it does not implement.
+
+    is_first: whether it is asked before those that are not.
+    """
+    setattr(function, _ATTRIBUTE, (*getattr(function, _ATTRIBUTE, ()), (is_first, choose)))
 
 
 def overloads_of(function: object) -> tuple[Callable[..., Any], ...]:
-    """Return what implements a function, in the order in which it was added."""
-    found: tuple[Callable[..., Any], ...] = getattr(function, _ATTRIBUTE, ())
-    return found
+    """Return what implements a function, in the order in which it is asked."""
+    added: tuple[tuple[bool, Callable[..., Any]], ...] = getattr(function, _ATTRIBUTE, ())
+    return tuple(choose for _, choose in sorted(added, key=lambda each: not each[0]))

@@ -134,6 +134,12 @@ class CudaDevice:
         """Return how many bytes of memory are free, and how many there are."""
         return MemoryInfo(*self._device.memory_info())
 
+    def push(self) -> None:
+        """Do nothing: the context of the current device is always active."""
+
+    def pop(self) -> None:
+        """Do nothing, as `push` does."""
+
     def get_primary_context(self) -> CudaDevice:
         """Return the context of the device."""
         return self

@@ -41,7 +41,7 @@ def overload(
 
     def decorate(choose: Any) -> Any:
         if target in ("cuda", "generic", "gpu"):
-            add_overload(func, choose)
+            add_overload(func, choose, is_first=target != "generic")
         return choose
 
     return decorate
