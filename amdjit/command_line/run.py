@@ -1,4 +1,4 @@
-"""`amdjit run`: a program that uses HIP or Triton, unmodified, on an emulated device."""
+"""`amdjit run`: a program that uses HIP, Triton or numba.cuda, unmodified, on an emulator."""
 
 from __future__ import annotations
 
@@ -30,8 +30,11 @@ def add(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "run",
-        help="run a program that uses HIP or Triton on an emulated device",
-        epilog="amdjit run --check memory,race -- ./program 1024",
+        help="run a program that uses HIP, Triton or numba.cuda on an emulated device",
+        epilog="amdjit run --check memory,race -- ./program --size 1024",
+    )
+    parser.add_argument(
+        "program", nargs="*", help="it and its arguments; after -- if some begin with a hyphen"
     )
     parser.add_argument("--device", help="such as emulator:gfx1201 (default: AMDJIT_DEVICE)")
     parser.add_argument(
@@ -55,17 +58,18 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    if not options.arguments:
+    command = [*options.program, *options.arguments]
+    if not command:
         raise LaunchError("say what to run: amdjit run -- PROGRAM ARGUMENTS")
     with tempfile.TemporaryDirectory() as folder:
         reports = Path(folder, "reports")
-        code = _start(options.arguments, _environment(options, reports))
+        code = _start(command, _environment(options, reports))
         found = _read(reports)
     if options.report is not None:
-        content = {"program": list(options.arguments), "exit_code": code, "reports": found}
+        content = {"program": command, "exit_code": code, "reports": found}
         options.report.write_text(json.dumps(content, indent=2) + "\n")
     if code < 0:
-        print(f"amdjit: {options.arguments[0]} {ending(code)}", file=sys.stderr)
+        print(f"amdjit: {command[0]} {ending(code)}", file=sys.stderr)
     if found:
         plural = "s" * (len(found) != 1)
         print(f"amdjit: {len(found)} report{plural}", file=sys.stderr)
@@ -75,6 +79,8 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _start(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    if command[0].endswith(".py"):
+        command = [sys.executable, *command]
     program = shutil.which(command[0])
     if program is None:
         raise LaunchError(f"there is no program {command[0]}")

@@ -9,6 +9,7 @@ function's code.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import io
 import linecache
@@ -20,6 +21,7 @@ import textwrap
 import time
 import types
 import weakref
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,7 +32,7 @@ from typing import Any
 
 from amdjit.forking import Lock
 
-__all__ = ["Candidate", "SourceFile", "adopt", "remember", "texts_of"]
+__all__ = ["Candidate", "SourceFile", "adopt", "keep_compiled_texts", "remember", "texts_of"]
 
 _MOST_VERSIONS = 16
 _STARTED = time.time_ns()
@@ -128,7 +130,9 @@ class _SourceFiles:
             texts.append(now)
         found = [own] if own is not None and remembered is code else []
         found += [Candidate(text, _is_early(text, function)) for text in texts]
-        return found or [*self._guesses.get(function, ()), *_guesses(function)]
+        if found and code.co_filename != "<string>":  # of `python -c`, or of its `exec`
+            return found
+        return [*found, *self._guesses.get(function, ()), *_guesses(function)]
 
     def _now(self, file: str, scope: dict[str, Any]) -> SourceFile | None:
         """Return the present text of a file, read again only if the file has changed."""
@@ -236,10 +240,34 @@ def texts_in_memory(function: types.FunctionType) -> list[tuple[str, ...]]:
     """Return the lines of each text that may define a function, the likeliest first."""
     code = function.__code__
     word = "lambda" if code.co_name == "<lambda>" else f"def {code.co_name}"
-    texts = (*_typed_at_the_prompt(code, word), *_strings(function, word))
+    texts = (
+        *(text for text in reversed(_COMPILED) if word in text),
+        *_typed_at_the_prompt(code, word),
+        *_strings(function, word),
+    )
     whole = (text for text in texts if "\0" not in text)  # which no Python text has
     unlike = dict.fromkeys(tuple(text.splitlines(keepends=True)) for text in whole)
     return list(islice(unlike, _MOST_TEXTS))
+
+
+# The texts without a file that Python has compiled since `keep_compiled_texts`, the last one last:
+# those of `exec` in functions that have returned are nowhere else.
+_COMPILED: deque[str] = deque(maxlen=4096)
+
+
+@functools.cache  # hooks stay for good
+def keep_compiled_texts() -> None:
+    """From now on, keep the texts that Python compiles for `exec` and `eval`."""
+
+    def keep(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "compile" and isinstance(arguments[1], str) and arguments[1][:1] == "<":
+            text = arguments[0]
+            if isinstance(text, bytes):
+                text = text.decode(errors="replace")
+            if isinstance(text, str):
+                _COMPILED.append(text)
+
+    sys.addaudithook(keep)
 
 
 # Python's options that take the next argument as their value, and those that may stand before the

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from amdjit.frontend.source.reading import definition_span
     from amdjit.frontend.values.dependencies import Content, Dependency, OutsideArray
     from amdjit.frontend.values.structures import element_of_dtype, field_types, structure_of
+    from amdjit.frontend.values.types_of_numba import of_numba
 
 __all__ = [
     "CompileTime",
@@ -43,6 +44,7 @@ __all__ = [
     "element_of_dtype",
     "field_types",
     "kernel_annotations",
+    "of_numba",
     "structure_of",
     "type_kernel",
 ]
@@ -58,6 +60,7 @@ _MODULES = {
     "element_of_dtype": "amdjit.frontend.values.structures",
     "field_types": "amdjit.frontend.values.structures",
     "kernel_annotations": "amdjit.frontend.program",
+    "of_numba": "amdjit.frontend.values.types_of_numba",
     "structure_of": "amdjit.frontend.values.structures",
     "type_kernel": "amdjit.frontend.program",
 }

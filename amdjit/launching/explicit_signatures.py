@@ -164,7 +164,7 @@ def device_function_of(
 
 
 def _device_signature(name: str, given: Any) -> CallSignature:
-    signature = parse_signature(given) if is_signature_text(given) else given
+    signature = parse_signature(given) if is_signature_text(given) else frontend.of_numba(given)
     result = signature.return_type if isinstance(signature, CallSignature) else None
     if result is not None and result != VOID:
         result = parameter_type(name, result)
@@ -180,6 +180,7 @@ def parameter_types(kernel: str, signature: Any, is_kernel: bool = True) -> tupl
                 f"{kernel}: {signature!r} is not a signature; write 'void(f32[:], i32)'"
             )
         signature = parse_signature(signature)
+    signature = frontend.of_numba(signature)
     if isinstance(signature, CallSignature):
         if is_kernel and signature.return_type not in (None, VOID):
             raise OptionError(
@@ -199,6 +200,7 @@ def parameter_type(kernel: str, given: Any) -> Type:
     """Return the type of a parameter in a signature; OptionError if it is not a type."""
     if isinstance(given, str):
         given = parse_type(given)
+    given = frontend.of_numba(given)
     if isinstance(given, ComplexElement):
         return COMPLEX64 if given.nbytes == 8 else COMPLEX128
     if isinstance(given, Record):

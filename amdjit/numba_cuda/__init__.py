@@ -14,6 +14,7 @@ from amdjit.intrinsics.cache_hints import *  # noqa: F403
 from amdjit.numba_cuda import args as args
 from amdjit.numba_cuda import bf16 as bf16
 from amdjit.numba_cuda import cg as cg
+from amdjit.numba_cuda import config as config
 from amdjit.numba_cuda import cudadrv as cudadrv
 from amdjit.numba_cuda import libdevice as libdevice
 from amdjit.numba_cuda import random as random
@@ -37,6 +38,7 @@ from amdjit.numba_cuda.functions.lanes import *  # noqa: F403
 from amdjit.numba_cuda.functions.memories import *  # noqa: F403
 from amdjit.numba_cuda.functions.places import *  # noqa: F403
 from amdjit.numba_cuda.generalised import guvectorize as guvectorize
+from amdjit.numba_cuda.installing import install as install
 from amdjit.numba_cuda.jit import declare_device as declare_device
 from amdjit.numba_cuda.jit import jit as jit
 from amdjit.numba_cuda.streams import *  # noqa: F403

@@ -48,6 +48,20 @@ ABSENT = MappingProxyType(
             "there is no SASS on an AMD GPU",
             "`inspect_asm` has the assembly, and `amdjit explore` shows its branches",
         ),
+        **dict.fromkeys(
+            (
+                "core_models", "infer", "infer_getattr", "infer_global", "intrinsic",
+                "lower", "lower_attr", "lower_builtin", "lower_cast", "lower_constant",
+                "make_attribute_wrapper", "models", "overload_attribute",
+                "overload_classmethod", "overload_method", "register_model", "type_callable",
+                "typeof_impl",
+            ),
+            (
+                "it extends Numba's compiler, which does not compile this kernel",
+                "write a function in Python and `overload` it, or declare an operation by "
+                "@amdjit.intrinsic",
+            ),
+        ),
         "Literal": (
             "literal types exist only inside Numba's compiler", "pass a Const[...] parameter"
         ),

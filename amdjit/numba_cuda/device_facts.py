@@ -19,6 +19,7 @@ __all__ = [
     "current_context",
     "defer_cleanup",
     "detect",
+    "get_context",
     "get_current_device",
     "gpus",
     "is_available",
@@ -133,6 +134,12 @@ class CudaDevice:
         """Return how many bytes of memory are free, and how many there are."""
         return MemoryInfo(*self._device.memory_info())
 
+    def push(self) -> None:
+        """Do nothing: the context of the current device is always active."""
+
+    def pop(self) -> None:
+        """Do nothing, as `push` does."""
+
     def get_primary_context(self) -> CudaDevice:
         """Return the context of the device."""
         return self
@@ -213,6 +220,10 @@ def get_current_device() -> CudaDevice:
 def current_context(devnum: int | None = None) -> CudaDevice:
     """Return the current device, which stands for its context."""
     return get_current_device() if devnum is None else gpus[devnum]
+
+
+get_context = current_context
+"""As `numba.cuda.cudadrv.devices` calls it."""
 
 
 def select_device(device_id: int) -> CudaDevice:

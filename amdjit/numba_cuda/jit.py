@@ -20,6 +20,7 @@ from amdjit.numba_cuda.signatures import type_of
 from amdjit.numba_cuda.streams import stream_of
 
 __all__ = [
+    "CUDADispatcher",
     "ConfigurationError",
     "ConfigurationTypeError",
     "DeviceDispatcher",
@@ -182,6 +183,9 @@ class Dispatcher(Kernel):
     def pickled_parts(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """Return what makes this kernel in a process that does not find it by its name."""
         return Dispatcher, (self.function, self._options.given, self._signatures)
+
+
+CUDADispatcher = Dispatcher
 
 
 class ExtendedLaunch:

@@ -36,7 +36,10 @@ def listed(given: Any) -> list[CallSignature]:
 def _signature(given: Any) -> CallSignature:
     if isinstance(given, str):
         return parse_signature(given, NUMBA_SHORT_NAMES)
-    return given if isinstance(given, CallSignature) else CallSignature(None, tuple(given))
+    given = frontend.of_numba(given)
+    if isinstance(given, CallSignature):
+        return given
+    return CallSignature(None, tuple(map(frontend.of_numba, given)))
 
 
 def kernel_options(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,6 +90,7 @@ _OWN |= {np.complex64: COMPLEX64, np.complex128: COMPLEX128}
 def type_of(value: Any) -> Type | None:
     """Return the type of an argument by Numba's rules; None for anything but numbers and arrays. A
     type is returned as it is."""
+    value = frontend.of_numba(value)
     if isinstance(value, Type):
         return value
     if isinstance(value, DeviceArray):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 from collections.abc import Callable
 from typing import Any
@@ -105,3 +106,41 @@ def test_mapped_arrays_are_copied_back() -> None:
     with cuda.mapped(host) as there:
         doubled[1, 4](there)
     assert host.tolist() == [0, 2, 4, 6]
+
+
+def test_bytes_are_set_and_copied_by_functions_of_the_driver() -> None:
+    driver = cuda.cudadrv.driver
+    host, back = np.arange(10, dtype=np.uint32), np.zeros(10, np.uint32)
+    first, second = (
+        cuda.device_array(10, np.uint32),
+        cuda.device_array((2, 5), np.uint32, order="F"),
+    )
+    driver.host_to_device(first, host, 40)
+    driver.device_to_device(second, first, 40)
+    driver.device_to_host(back, second, 40)
+    assert (back == host).all()
+    driver.device_memset(second, 0xAB, 8)
+    driver.device_to_host(back, second, 40)
+    assert back[1] == 0xABABABAB
+    assert (back[2:] == host[2:]).all()
+    assert driver.device_memory_size(first) == driver.host_memory_size(host) == 40
+    assert driver.host_memory_extents(host)[0] == host.ctypes.data
+    assert driver.host_memory_extents(host[::-3]) == driver.host_memory_extents(host)
+    assert driver.host_memory_size(ctypes.c_double(1)) == 8
+    assert driver.device_pointer(first) == first.device_ctypes_pointer.value
+    with pytest.raises(ValueError, match="44 bytes"):
+        driver.device_memset(first, 0, 44)
+    with pytest.raises(TypeError, match="to_device"):
+        driver.require_device_memory(host)
+
+
+def test_a_repeated_array_is_as_contiguous_as_what_it_repeats() -> None:
+    devicearray = cuda.cudadrv.devicearray
+    for host in (np.zeros((2, 3)), np.zeros((2, 3))[:, ::2], np.zeros((4, 2, 3))[:1], np.zeros(0)):
+        array = cuda.to_device(host)
+        assert devicearray.is_contiguous(array)
+        assert devicearray.is_contiguous(array.T) == (host.ndim < 2)
+        assert devicearray.array_core(array).shape == host.shape
+    repeated = np.broadcast_to(np.arange(3.0), (5, 3))
+    assert devicearray.array_core(repeated).shape == (3,)
+    assert devicearray.is_contiguous(repeated)

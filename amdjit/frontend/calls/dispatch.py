@@ -32,6 +32,7 @@ from amdjit.frontend.calls.closures import make_partial, partial_call, refreshed
 from amdjit.frontend.calls.constructors import convert_to, make_vector
 from amdjit.frontend.calls.elementwise import call_elementwise, is_elementwise
 from amdjit.frontend.calls.intrinsics import call_intrinsic
+from amdjit.frontend.calls.overloads import implementation
 from amdjit.frontend.calls.python_functions import FUNCTIONS
 from amdjit.frontend.calls.special_forms import FORMS
 from amdjit.frontend.calls.tuple_functions import all_or_any, tested_only
@@ -206,7 +207,8 @@ def _call_python_object(
     # Another compiler's function has what it compiled as `py_func`: that of `numba.njit`.
     function = getattr(callee, "py_func", callee)
     if isinstance(function, types.FunctionType) and not runs_on_host(function):
-        return call_declared(builder, DeviceFunction(function), arguments, node)
+        chosen = implementation(builder, function, arguments, node) or DeviceFunction(function)
+        return call_declared(builder, chosen, arguments, node)
     if is_method_in_python(callee):
         receiver = value_of_object(builder, callee.__self__, "self", node)
         with_self = Arguments((receiver, *arguments.positional), arguments.keywords)

@@ -31,9 +31,10 @@ from amdjit.frontend.values.kinds import (
     typed_constant,
 )
 from amdjit.frontend.values.structures import element_of_dtype, structure_of
+from amdjit.frontend.values.types_of_numba import of_numba
 from amdjit.frontend.values.weak_numbers import wide_type
 from amdjit.language import times
-from amdjit.language.complex_types import COMPLEX64, COMPLEX128, complex64, complex128
+from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.tree import nodes as tree
 from amdjit.tree.array_views import ConstantArray
 from amdjit.types import (
@@ -174,20 +175,7 @@ def value_of_object(builder: FunctionBuilder, value: object, name: str, node: as
             for part in structure.fields
         )
         return TupleValue(tuple(items), structure)
-    return CompileTime(_of_numba(value))
-
-
-def _of_numba(value: object) -> object:
-    """Return amdjit's type for one of Numba's number types, `numba.float32`; other objects as they
-    are."""
-    if not type(value).__module__.startswith("numba."):
-        return value
-    try:
-        dtype = np.dtype(str(value))
-    except TypeError:
-        return value
-    complex_types = {np.dtype(np.complex64): complex64, np.dtype(np.complex128): complex128}
-    return complex_types.get(dtype) or from_dtype(dtype) or value
+    return CompileTime(of_numba(value))
 
 
 def _not_readable(builder: FunctionBuilder, name: str, what: str, node: ast.AST) -> CompileError:
