@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import gc
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -30,6 +30,14 @@ _ANSWERED = (
     "current_device", "device", "device_count", "empty_cache", "get_device_capability",
     "get_device_name", "get_device_properties", "set_device", "synchronize",
 )  # fmt: skip
+# What makes tensors, on a device that is an option.
+_MAKERS = (
+    "arange", "as_tensor", "asarray", "empty", "empty_like", "empty_permuted", "empty_strided",
+    "eye", "full", "full_like", "linspace", "logspace", "ones", "ones_like", "rand", "rand_like",
+    "randint", "randint_like", "randn", "randn_like", "randperm", "scalar_tensor", "tensor",
+    "tril_indices", "triu_indices", "zeros", "zeros_like",
+)  # fmt: skip
+_METHODS = ("new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros")
 
 
 @dataclass(frozen=True)
@@ -87,45 +95,63 @@ class DeviceInterface:
 
 
 @contextmanager
-def on_the_cpu(interface: DeviceInterface, is_first: bool) -> Iterator[None]:
+def on_the_cpu(interface: DeviceInterface) -> Iterator[None]:
     """Make PyTorch, which is loaded, put on the CPU what a program puts on "cuda", unless it has a
-    GPU. In this thread: PyTorch keeps such modes by thread.
-
-    is_first: whether this is not inside of another.
-    """
+    GPU."""
     if torch.cuda.is_available():
         yield
         return
+    changed = [(torch.cuda, name, getattr(interface, name)) for name in _ANSWERED]
+    for holder, names in ((sys.modules["torch"], _MAKERS), (torch.Tensor, _METHODS)):
+        changed += [(holder, name, _made(getattr(holder, name))) for name in names]
+    changed.append((torch.Tensor, "to", _moved(torch.Tensor.to)))
+    changed += [(torch.Tensor, name, _copied) for name in ("cpu", "cuda")]
     with ExitStack() as undone:
-        for name in _ANSWERED:
-            undone.callback(setattr, torch.cuda, name, getattr(torch.cuda, name))
-            setattr(torch.cuda, name, getattr(interface, name))
-        if is_first:
-            undone.enter_context(_mode()())
+        for holder, name, function in changed:
+            undone.callback(setattr, holder, name, getattr(holder, name))
+            setattr(holder, name, function)
         yield
 
 
-@functools.cache
-def _mode() -> Any:
-    class OnTheCpu(torch.overrides.TorchFunctionMode):  # type: ignore[misc, name-defined, unused-ignore]
-        """Replaces the device of calls. What moves between devices is a copy, as on a GPU."""
+_Function = Callable[..., Any]
 
-        def __torch_function__(
-            self, function: Any, types: Any, given: Any = (), options: Any = None
-        ) -> Any:
-            options = dict(options or {})
-            if function in (torch.Tensor.cuda, torch.Tensor.cpu):
-                return given[0].clone()
-            device = options.get("device")
-            if function is torch.Tensor.to:
-                if any(isinstance(each, (str, torch.device)) for each in (device, *given[1:2])):
-                    options["copy"] = True
-                given = tuple("cpu" if _is_cuda(each) else each for each in given)
-            if _is_cuda(device):
-                options["device"] = "cpu"
-            return function(*given, **options)
 
-    return OnTheCpu
+def _made(function: _Function) -> _Function:
+    """Return a function that makes tensors, on the CPU if the device is "cuda"."""
+    if hasattr(function, "amdjit_wrapped"):  # `use` inside of another
+        return function
+
+    @functools.wraps(function)
+    def made(*given: Any, **options: Any) -> Any:
+        if _is_cuda(options.get("device")):
+            options["device"] = "cpu"
+        return function(*given, **options)
+
+    made.amdjit_wrapped = function  # type: ignore[attr-defined]
+    return made
+
+
+def _copied(tensor: Any, *given: Any, **options: Any) -> Any:
+    """Return a copy, whatever the arguments of `Tensor.cpu` and `Tensor.cuda` say."""
+    return tensor.clone()
+
+
+def _moved(function: _Function) -> _Function:
+    """Return `Tensor.to`, which copies what moves between devices, as on a GPU."""
+    if hasattr(function, "amdjit_wrapped"):
+        return function
+
+    @functools.wraps(function)
+    def moved(tensor: Any, *given: Any, **options: Any) -> Any:
+        device = options.get("device")
+        if any(isinstance(each, (str, torch.device)) for each in (device, *given[:1])):
+            options["copy"] = True
+        if _is_cuda(device):
+            options["device"] = "cpu"
+        return function(tensor, *("cpu" if _is_cuda(each) else each for each in given), **options)
+
+    moved.amdjit_wrapped = function  # type: ignore[attr-defined]
+    return moved
 
 
 def _is_cuda(value: Any) -> bool:
@@ -141,17 +167,15 @@ def tensors_at(addresses: NDArray[np.uint64]) -> dict[int, Any]:
     if not addresses.size or "torch" not in sys.modules:
         return {}
     kinds = torch.Tensor, torch.nn.Parameter
-    with torch._C.DisableTorchFunction():
-        live = [
-            each
-            for each in gc.get_objects()
-            if type(each) in kinds and each.device.type == "cpu" and each.layout is torch.strided
-        ]
-        storages = {each.untyped_storage().data_ptr(): each for each in live}
-        found = {}
-        for start, tensor in storages.items():
-            last = start + tensor.untyped_storage().nbytes() - 1
-            first, after = np.searchsorted(addresses, np.array([start, last + 1], np.uint64))
-            if first < after:
-                found[start] = tensor
+    live = [
+        each
+        for each in gc.get_objects()
+        if type(each) in kinds and each.device.type == "cpu" and each.layout is torch.strided
+    ]
+    found = {}
+    for start, tensor in {each.untyped_storage().data_ptr(): each for each in live}.items():
+        end = start + tensor.untyped_storage().nbytes()
+        first, after = np.searchsorted(addresses, np.array([start, end], np.uint64))
+        if first < after:
+            found[start] = tensor
     return found

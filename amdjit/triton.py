@@ -106,7 +106,6 @@ class use:  # noqa: N801
                 "driver is for it"
             )
         driver, config, testing = _driver_of(found), _drivers.driver, _testing()
-        is_first = not isinstance(config._active, _Driver)
         self._undone = ExitStack()
         for holder, name, value in (
             (config, "_active", driver),
@@ -126,7 +125,7 @@ class use:  # noqa: N801
 
         def put_tensors_on_the_cpu(torch: ModuleType) -> None:
             if not self._is_over:
-                self._undone.enter_context(on_the_cpu(interface, is_first))
+                self._undone.enter_context(on_the_cpu(interface))
 
         when_loaded("torch", put_tensors_on_the_cpu)
 
