@@ -23,8 +23,8 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from types import TracebackType
+from dataclasses import dataclass, replace
+from types import ModuleType, TracebackType
 from typing import Any, NamedTuple
 
 import ml_dtypes
@@ -43,11 +43,13 @@ from amdjit.emulator.launch.loader import EmulatedFunction, EmulatedModule
 from amdjit.forking import Lock
 from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.reading import inspect_object
-from amdjit.late import late, load_module
+from amdjit.late import late, load_module, when_loaded
+from amdjit.torch_device import DeviceInterface, on_the_cpu, tensors_at
 from amdjit.tuning.bench import bench
 
 # Triton is loaded by `use`: this module can be imported without it.
 _drivers, _jit = late("triton.runtime.driver"), late("triton.runtime.jit")
+_backends, _compiling = late("triton.backends"), late("triton.compiler.compiler")
 _backend, _compiler = late("triton.backends.driver"), late("triton.backends.compiler")
 _allocation, _types = late("triton.runtime._allocation"), late("triton._utils")
 
@@ -69,6 +71,8 @@ class _Span(NamedTuple):
     start: int
     end: int
     is_writable: bool
+    stays: bool
+    """Whether kernels under checks, too, access it where it is."""
 
     def view(self) -> memoryview:
         """Return its bytes."""
@@ -76,6 +80,7 @@ class _Span(NamedTuple):
         return memoryview(content).cast("B")
 
 
+_ALL_BITS = (1 << 64) - 1
 # Whether launches are made for an estimate, which is not one of code with checks.
 _ESTIMATES: ContextVar[bool] = ContextVar("estimates", default=False)
 # Triton keeps what it has compiled by the number of the device.
@@ -86,8 +91,9 @@ class use:  # noqa: N801
     """Make amdjit the driver of this process's Triton, on an emulator.
 
     device: the name of an emulator, such as "emulator:gfx942", or one of `amdjit.devices()`. In a
-    `with` statement the driver before it is Triton's again at the end. LaunchError for a device
-    that is a GPU: Triton's own driver is for those.
+    `with` statement the driver before it is Triton's again at the end. If PyTorch has no GPU, it
+    puts on the CPU what the program puts on "cuda". LaunchError for a device that is a GPU:
+    Triton's own driver is for those.
     """
 
     def __init__(self, device: str | EmulatorDevice = "emulator:gfx1201") -> None:
@@ -99,12 +105,29 @@ class use:  # noqa: N801
                 f"amdjit.triton runs kernels on emulators, and {found.name} is a GPU: Triton's own "
                 "driver is for it"
             )
-        self._before = _drivers.driver._active
-        self._testing = _testing()
-        self._run, self._bench = _jit.JITFunction.run, self._testing.do_bench
-        _drivers.driver.set_active(_driver_of(found))
-        _jit.JITFunction.run = _with_arrays(_plain(self._run))
-        self._testing.do_bench = _estimate
+        driver, config, testing = _driver_of(found), _drivers.driver, _testing()
+        self._undone = ExitStack()
+        for holder, name, value in (
+            (config, "_active", driver),
+            (config, "_default", driver),
+            (_jit.JITFunction, "run", _with_arrays(_plain(_jit.JITFunction.run))),
+            (testing, "do_bench", _estimate),
+        ):
+            self._undone.callback(setattr, holder, name, getattr(holder, name))
+            setattr(holder, name, value)
+        compiled = _compiling.CompiledKernel
+        compiled.__del__ = _freed(_plain(compiled.__del__))
+        amd = _backends.backends["amd"]
+        self._undone.callback(_backends.backends.update, amd=amd)
+        _backends.backends["amd"] = replace(amd, driver=driver)
+        self._is_over = False
+        interface = driver.get_device_interface()
+
+        def put_tensors_on_the_cpu(torch: ModuleType) -> None:
+            if not self._is_over:
+                self._undone.enter_context(on_the_cpu(interface))
+
+        when_loaded("torch", put_tensors_on_the_cpu)
 
     def __enter__(self) -> None:
         pass
@@ -115,8 +138,8 @@ class use:  # noqa: N801
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _drivers.driver._active = self._before
-        _jit.JITFunction.run, self._testing.do_bench = self._run, self._bench
+        self._is_over = True
+        self._undone.close()
 
 
 def inspect(kernel: Any, /, *arguments: Any, grid: Any, **options: Any) -> Inspection:
@@ -140,10 +163,11 @@ class _Pointer:
     """An array that is no tensor of PyTorch, as Triton wants its arguments."""
 
     def __init__(self, array: NDArray[Any] | DeviceArray) -> None:
-        if str(array.dtype) not in _types.type_canonicalisation_dict:
-            raise LaunchError(f"Triton has no pointer to elements of type {array.dtype}")
+        # Triton tells types apart by their hashes, of which ml_dtypes' small floats have one.
+        self.dtype = str(array.dtype)
+        if self.dtype not in _types.type_canonicalisation_dict:
+            raise LaunchError(f"Triton has no pointer to elements of type {self.dtype}")
         self.array = array
-        self.dtype = array.dtype
 
     def data_ptr(self) -> int:
         """Return the address."""
@@ -152,7 +176,12 @@ class _Pointer:
 
 
 def _as_pointer(value: Any) -> Any:
-    return _Pointer(value) if isinstance(value, (np.ndarray, DeviceArray)) else value
+    if isinstance(value, (np.ndarray, DeviceArray)):
+        return _Pointer(value)
+    if isinstance(value, tuple):
+        parts = map(_as_pointer, value)
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value
 
 
 def _pointers(options: dict[str, Any]) -> dict[str, Any]:
@@ -173,6 +202,20 @@ def _with_arrays(run: Callable[..., Any]) -> Callable[..., Any]:
     return launched
 
 
+def _freed(free: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Return what frees a compiled kernel, without a driver if amdjit's has loaded it, which may be
+    Triton's no more."""
+
+    @functools.wraps(free)
+    def freed(self: Any) -> None:
+        if isinstance(self.module, EmulatedModule):
+            self.module = None
+        free(self)
+
+    freed.amdjit_wrapped = free  # type: ignore[attr-defined]
+    return freed
+
+
 @dataclass(frozen=True, slots=True)
 class _Memory:
     """What a pointer of a launch points to."""
@@ -186,6 +229,8 @@ class _Memory:
     itemsize: int
     dtype: str
     is_writable: bool = True
+    stays: bool = False
+    """Whether its address is a number that the kernel takes or loads."""
 
     def argument(self, name: str, address: int) -> ArrayArgument:
         """Return it as checks know an array; the address is that of its first element."""
@@ -224,6 +269,38 @@ def _memory_of_array(array: NDArray[Any] | DeviceArray) -> _Memory:
     return _Memory(start, nbytes, shape, strides, size, str(array.dtype), is_writable)
 
 
+def _pointed_to(found: Iterable[tuple[str, Any, str]]) -> list[tuple[str, int, _Memory]]:
+    """Return name, address and memory of the tensors whose addresses a kernel takes as numbers, or
+    finds in arrays of 64-bit integers."""
+    named: list[tuple[str, NDArray[np.uint64]]] = []
+    for kind, value, name in found:
+        if isinstance(value, int) and (kind.startswith("*") or kind in ("i64", "u64")):
+            named.append((f"*{name}", np.array([value & _ALL_BITS], np.uint64)))
+        elif kind in ("*i64", "*u64") and value is not None:
+            memory = _memory_of(value)
+            start = value.data_ptr()
+            named.append((f"*{name}", _words(start, memory.start + memory.nbytes - start)))
+    numbers = [values[(values >> 20 != 0) & (values >> 47 == 0)] for _, values in named]
+    if not any(each.size for each in numbers):
+        return []
+    pointed_to = []
+    for tensor in tensors_at(np.unique(np.concatenate(numbers))).values():
+        memory = replace(_memory_of(tensor), stays=True)
+        (name, index), *_ = [
+            (name, index)
+            for name, values in named
+            for index in np.flatnonzero(values - np.uint64(memory.start) < memory.nbytes)[:1]
+        ]
+        pointed_to.append((f"{name}[{index}]", tensor.data_ptr(), memory))
+    return pointed_to
+
+
+def _words(start: int, nbytes: int) -> NDArray[np.uint64]:
+    """Return the 64-bit words of some memory."""
+    content = (ctypes.c_uint64 * (nbytes // 8)).from_address(start)
+    return np.ctypeslib.as_array(content) if nbytes >= 8 else np.zeros(0, np.uint64)
+
+
 def _whole(array: NDArray[Any]) -> NDArray[Any]:
     """Return the array whose memory a view shows."""
     while isinstance(array.base, np.ndarray):
@@ -244,13 +321,14 @@ def _spans(device: EmulatorDevice, memories: Iterable[_Memory]) -> list[_Span]:
     """Return what is the host's of some memory; what overlaps is one piece."""
     spans: list[_Span] = []
     for memory in sorted(memories, key=lambda each: each.start):
-        span = _Span(memory.start, memory.start + memory.nbytes, memory.is_writable)
+        end = memory.start + memory.nbytes
+        span = _Span(memory.start, end, memory.is_writable, memory.stays)
         if not memory.nbytes or device.holds(memory.start):
             continue
         if spans and span.start < spans[-1].end:
             last = spans.pop()
-            end, is_writable = max(last.end, span.end), last.is_writable or span.is_writable
-            span = _Span(last.start, end, is_writable)
+            is_writable, stays = last.is_writable or span.is_writable, last.stays or span.stays
+            span = _Span(last.start, max(last.end, span.end), is_writable, stays)
         spans.append(span)
     return spans
 
@@ -259,10 +337,18 @@ def _spans(device: EmulatorDevice, memories: Iterable[_Memory]) -> list[_Span]:
 def _in_place(device: EmulatorDevice, memories: Iterable[_Memory]) -> Iterator[_Place]:
     """Let kernels access memory of the host meanwhile. Yields where an address is for them."""
     with ExitStack() as adopted:
-        for start, end, is_writable in _spans(device, memories):
-            device.adopt(start, end - start, is_writable)
-            adopted.callback(device.free, start)
+        for span in _spans(device, memories):
+            adopted.enter_context(_adopted(device, span))
         yield lambda address: address
+
+
+@contextmanager
+def _adopted(device: EmulatorDevice, span: _Span) -> Iterator[None]:
+    device.adopt(span.start, span.end - span.start, span.is_writable)
+    try:
+        yield
+    finally:
+        device.free(span.start)
 
 
 @contextmanager
@@ -272,6 +358,9 @@ def _in_copies(device: EmulatorDevice, memories: Iterable[_Memory]) -> Iterator[
     moved: list[tuple[_Span, int]] = []
     with ExitStack() as allocated:
         for span in _spans(device, memories):
+            if span.stays:
+                allocated.enter_context(_adopted(device, span))
+                continue
             # Triton's code may rely on an address that is a multiple of 16.
             extra = span.start % 16
             first = device.allocate(span.end - span.start + extra)
@@ -310,10 +399,13 @@ class _Driver:
         self.launcher_cls = _Launcher
         self._number = number
 
-    @staticmethod
-    def is_active() -> bool:
-        """False: only `use` chooses it."""
-        return False
+    def __call__(self) -> _Driver:
+        """Return itself, as what Triton makes a driver by."""
+        return self
+
+    def is_active(self) -> bool:
+        """True: `use` has chosen it."""
+        return True
 
     def get_current_device(self) -> int:
         """Return its number, by which Triton keeps what it has compiled."""
@@ -341,9 +433,9 @@ class _Driver:
         """Return where PyTorch's tensors are."""
         return importlib.import_module("torch").device("cpu")
 
-    def get_device_interface(self) -> _DeviceInterface:
+    def get_device_interface(self) -> DeviceInterface:
         """Return what stands for `torch.cuda`."""
-        return _DeviceInterface(self)
+        return DeviceInterface(self.device, self._number)
 
     def get_benchmarker(self) -> Callable[..., Any]:
         """Return what the autotuner measures by."""
@@ -354,25 +446,6 @@ class _Driver:
 
     def clear_cache(self, cache: None) -> None:
         """Do nothing."""
-
-
-@dataclass(frozen=True)
-class _DeviceInterface:
-    """The functions of `torch.cuda` that Triton's helpers call."""
-
-    driver: _Driver
-
-    def current_device(self) -> int:
-        """Return the number of the device."""
-        return self.driver.get_current_device()
-
-    def synchronize(self, device: Any = None) -> None:
-        """Do nothing: a launch returns when it is done."""
-
-    def get_device_capability(self, device: Any = None) -> tuple[int, int]:
-        """Return the major and minor version of the processor."""
-        number = self.driver.device.target.name.removeprefix("gfx")
-        return int(number[:-2]), int(number[-2], 16)
 
 
 class _Utilities:
@@ -478,20 +551,21 @@ class _Launcher:
         count = math.prod(shape.grid)
         scratch = [self._scratch_for(count, *each) for each in self._scratch]
         found += [("*i8", each, "scratch") for each in scratch]
-        memories = {
-            number: _memory_of(value)
-            for number, (kind, value, _) in enumerate(found)
-            if kind.startswith("*") and value is not None
-        }
+        memories = [
+            (name, value.data_ptr(), _memory_of(value))
+            for kind, value, name in found
+            if kind.startswith("*") and not isinstance(value, int | None)
+        ]
+        memories += _pointed_to(found)
         is_wanted = bool(ACTIVE.get() or self._device.environment.sanitize)
         is_checked = is_wanted and not _ESTIMATES.get()
         placing = _in_copies if is_checked else _in_place
-        with self._driver.lock, placing(self._device, memories.values()) as place:
+        places = placing(self._device, [memory for _, _, memory in memories])
+        with self._driver.lock, places as place:
             kernarg = self._kernarg(function, found, place)
             if is_checked:
                 arrays = [
-                    each.argument(found[number][2], place(found[number][1].data_ptr()))
-                    for number, each in memories.items()
+                    memory.argument(name, place(address)) for name, address, memory in memories
                 ]
                 self._launch_checked(function, shape, kernarg, arrays)
             else:
@@ -546,7 +620,7 @@ def _flat(
         if isinstance(kind, tuple):
             yield from _flat(kind, value, [f"{name}[{index}]" for index in range(len(kind))])
         elif kind != "constexpr":
-            yield kind, value, name
+            yield kind, _as_pointer(value), name
 
 
 def _decomposed(descriptor: Any, *_: Any) -> Any:
@@ -557,7 +631,8 @@ def _decomposed(descriptor: Any, *_: Any) -> Any:
 def _argument_bytes(kind: str, value: Any, place: _Place) -> bytes:
     """Return an argument as the kernel finds it."""
     if kind.startswith("*"):
-        return struct.pack("<Q", 0 if value is None else place(value.data_ptr()))
+        address = value or 0 if isinstance(value, int | None) else value.data_ptr()
+        return struct.pack("<Q", place(address))
     if kind == "bf16":
         return np.array(value, ml_dtypes.bfloat16).tobytes()
     if _FORMATS[kind] in "efd":

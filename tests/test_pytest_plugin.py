@@ -101,9 +101,10 @@ def pytest_terminal_summary(terminalreporter, config):
 """
 
 
-def run(folder: Path, *options: str) -> tuple[dict[str, tuple[str, str]], str]:
+def run(folder: Path, *options: str, **others: str) -> tuple[dict[str, tuple[str, str]], str]:
     """Return the outcome of each test with what it says, and pytest's output."""
-    for name, text in (("test_it", TESTS), ("kernels", KERNELS), ("conftest", CONFTEST)):
+    files = {"test_it": TESTS, "kernels": KERNELS, **others}
+    for name, text in {**files, "conftest": CONFTEST}.items():
         (folder / f"{name}.py").write_text(text)
     (folder / "amdjit_pytest").symlink_to(PLUGIN)
     root = Path(__file__).parents[1]
@@ -159,3 +160,15 @@ def test_unknown_names_are_refused(tmp_path: Path, option: str) -> None:
     found, output = run(tmp_path, "-k", "right", option)
     assert "passed" not in {kind for kind, _ in found.values()}
     assert option.partition("=")[2] in output
+
+
+def test_triton_has_the_device_when_modules_are_loaded(tmp_path: Path) -> None:
+    pytest.importorskip("triton", reason="Triton is not installed")
+    program = """
+import triton
+TARGET = triton.runtime.driver.active.get_current_target()
+def test_target(): assert TARGET.arch == "gfx942"
+"""
+    options = "--amdjit-device=emulator:gfx942", "-k", "target"
+    found, output = run(tmp_path, *options, test_triton=program)
+    assert found["test_target"][0] == "passed", output

@@ -27,8 +27,8 @@ __all__ = ["KernelLaunches", "on_emulator", "profile_program"]
 
 @dataclass(frozen=True)
 class KernelLaunches:
-    """The launches of one kernel. stopped: a sentence for each launch that a fault stopped, of which
-    nothing is counted."""
+    """The launches of one kernel. stopped: a sentence for each launch that a fault stopped, which
+    is not counted."""
 
     launches: Sequence[Launch]
     stopped: Sequence[str] = ()

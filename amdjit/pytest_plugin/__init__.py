@@ -7,7 +7,8 @@ A test in which a check reports an error fails, and shows the report.
 `amdjit_device` is the device.
 
 pytest loads this at every start, as the package `amdjit_pytest`, so it imports amdjit only in tests
-that ask for it. Triton's kernels run on the device, too, where `triton` is loaded.
+that ask for it. Triton's kernels run on the device, too, where `triton` is loaded; with the option
+also while tests are collected, because modules ask Triton for the processor when they are loaded.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-if TYPE_CHECKING:  # for import-linter: it is loaded where it is needed
+if TYPE_CHECKING:  # for import-linter: they are loaded where they are needed
+    import amdjit.late
     import amdjit.triton  # noqa: F401
 
 _DEVICE = pytest.StashKey[ExitStack]()
@@ -46,6 +48,24 @@ def pytest_configure(config: pytest.Config) -> None:
         "amdjit(device=..., check=...): run on a device of amdjit, under checks such as "
         '"memory,race"',
     )
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Make the device of the command line Triton's when a module imports Triton."""
+    device = session.config.getoption("--amdjit-device")
+    stack = session.stash[_DEVICE] = ExitStack()
+    if device is None or not device.startswith("emulator"):
+        return
+
+    def use(triton: object) -> None:
+        stack.enter_context(importlib.import_module("amdjit.triton").use(device))
+
+    importlib.import_module("amdjit.late").when_loaded("triton", use)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Make the driver before it Triton's again."""
+    session.stash[_DEVICE].close()
 
 
 def _wish(item: pytest.Item, name: str) -> str | None:

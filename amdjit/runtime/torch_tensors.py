@@ -4,17 +4,13 @@ PyTorch refuses DLPack, on a GPU that is not its current one."""
 from __future__ import annotations
 
 import functools
-import importlib.util
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
-from importlib.machinery import ModuleSpec
-from types import ModuleType
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
+from amdjit.late import when_loaded
 from amdjit.runtime import dlpack
 
 # torch's names of the types that amdjit's arrays can have.
@@ -45,30 +41,6 @@ _DTYPES: dict[str, Any] = {
 _RULES = "torch._dynamo.trace_rules"
 
 
-class _Waiting:
-    """Waits until Dynamo's rules are loaded, and adds amdjit to them."""
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """Return the rules' module with a loader that adds amdjit; None for all others."""
-        if name != _RULES:
-            return None
-        with suppress(ValueError):  # another thread has added amdjit meanwhile
-            sys.meta_path.remove(self)
-        found = importlib.util.find_spec(name)
-        if found is not None and found.loader is not None:
-            loader: Any = found.loader
-            execute = loader.exec_module
-
-            def execute_and_add(module: Any) -> None:
-                execute(module)
-                module.add("amdjit")
-
-            loader.exec_module = execute_and_add
-        return found
-
-
 def keep_torch_compile_out() -> None:
     """Make `torch.compile` break its graph at calls of amdjit instead of tracing through them.
 
@@ -76,11 +48,11 @@ def keep_torch_compile_out() -> None:
     into a call before that. So amdjit is added to the files that Dynamo skips, without loading
     PyTorch.
     """
-    rules: Any = sys.modules.get(_RULES)
-    if rules is not None:
+
+    def add(rules: Any) -> None:
         rules.add("amdjit")
-    else:
-        sys.meta_path.insert(0, _Waiting())
+
+    when_loaded(_RULES, add)
 
 
 def is_tensor(value: object) -> bool:

@@ -133,3 +133,12 @@ def stores_without_mask(x, out, BLOCK: tl.constexpr):
 @triton.jit
 def all_write_one(out, BLOCK: tl.constexpr):
     tl.store(out, tl.load(out) + tl.program_id(0))  # BUG: a race
+
+
+@triton.jit
+def sum_of_pointed_to(pointers, out, COUNT: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for number in range(COUNT):
+        total += tl.load(tl.load(pointers + number).to(tl.pointer_type(tl.float32)) + i)
+    tl.store(out + i, total)

@@ -270,3 +270,67 @@ def test_arrays_of_several_types_strides_and_kinds() -> None:
         assert not out.ravel()[22:].any()
         kernels.mixed[(1,)](a[::-1], b, out, 1.0, True, 1, BLOCK=16)
         assert out[0, 0] == a[-1] + b[0]
+
+
+def test_arrays_of_pointers_reach_the_tensors_and_no_more() -> None:
+    parts, out = [random(64, seed=seed) for seed in range(3)], torch.empty(64)
+    pointers = torch.tensor([each.data_ptr() for each in parts])
+    with amdjit.triton.use("emulator:gfx942"):
+        kernels.sum_of_pointed_to[(1,)](pointers, out, COUNT=3, BLOCK=64)
+        assert torch.equal(out, sum(parts))
+        with amdjit.sanitize(*ALL):
+            kernels.sum_of_pointed_to[(1,)](pointers.numpy(), out, COUNT=3, BLOCK=64)
+        short = [each[:60].clone() for each in parts]
+        pointers = torch.tensor([each.data_ptr() for each in short])
+        with amdjit.sanitize("memory", raises=False) as found:
+            kernels.sum_of_pointed_to[(1,)](pointers, out, COUNT=3, BLOCK=64)
+        assert {each.message for each in found.reports} == {
+            f"load of 4 bytes at *pointers[{n}][60], outside of *pointers[{n}] of shape (60,)"
+            for n in range(3)
+        }
+        compiled = kernels.add.warmup(*[torch.float32] * 3, 64, BLOCK=64, grid=(1,))
+        addresses = [each.data_ptr() for each in (parts[0], parts[1], out)]
+        compiled[(1, 1, 1)](*addresses, 64, 64)
+        assert torch.equal(out, parts[0] + parts[1])
+        compiled[(1, 1, 1)](parts[0].numpy(), parts[2], out, 64, 64)
+        assert torch.equal(out, parts[0] + parts[2])
+
+
+def test_programs_may_call_the_device_cuda() -> None:
+    with pytest.raises((AssertionError, RuntimeError)):
+        torch.zeros(1, device="cuda")
+    with amdjit.triton.use("emulator:gfx950"):
+        x = torch.ones(256, device="cuda:0")
+        out = torch.zeros(256, device=torch.device("cuda"))
+        kernels.add[(1,)](x, x.cuda(), out, 256, BLOCK=256)
+        torch.cuda.synchronize()
+        before = out.cpu()
+        kernels.add[(1,)](out, out, out, 256, BLOCK=256)
+        assert (before == 2).all()
+        assert (out == 4).all()
+        assert torch.nn.Linear(4, 4).to("cuda")(x[:4]).shape == (4,)
+        assert torch.cuda.get_device_properties(0).gcnArchName == "gfx950"
+        assert torch.cuda.get_device_capability() == (9, 5)
+    with pytest.raises((AssertionError, RuntimeError)):
+        torch.zeros(1, device="cuda")
+
+
+def test_triton_and_its_tests_see_an_amd_driver() -> None:
+    internal = pytest.importorskip("triton._internal_testing")
+    default = triton.runtime.driver._default
+    with amdjit.triton.use("emulator:gfx942"):
+        assert internal.is_hip_cdna3()
+        triton.runtime.driver.reset_active()
+        assert triton.runtime.driver.active.get_current_target().arch == "gfx942"
+        with amdjit.triton.use("emulator:gfx1201"):
+            assert internal.is_hip_rdna4()
+        assert internal.is_hip_cdna3()
+    assert triton.runtime.driver._default is default
+    assert not internal.is_hip()
+
+
+def test_arrays_in_tuples() -> None:
+    a, b, out = np.arange(64, dtype=np.float32), np.ones(64, np.float32), np.zeros(64, np.float32)
+    with amdjit.triton.use("emulator:gfx1201"):
+        kernels.scaled_pair[(1,)]((a, b), 2.0, False, out, BLOCK=64)
+    np.testing.assert_array_equal(out, 2 * a + 1)
