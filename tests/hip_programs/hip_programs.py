@@ -26,6 +26,8 @@ from tests.emulator.launch.hip_programs import controls, device_libraries
 PROGRAMS = Path(__file__).with_name("programs")
 HIP = Path(os.environ.get("AMDJIT_TEST_HIP", "/usr"))
 _COMPILER = "clang++-22"
+# What programs need beyond the others.
+_OPTIONS = {"per_thread": ["-fgpu-default-stream=per-thread"]}
 
 needs_hip = pytest.mark.skipif(
     shutil.which(_COMPILER) is None or not (HIP / "include/hip/hip_runtime.h").exists(),
@@ -62,6 +64,7 @@ def compile_program(name: str, *processors: str, debug: bool = True, library: bo
     options += [f"-D__AMDGCN_WAVEFRONT_SIZE={wave_size}", f"--rocm-path={HIP}", "-w"]
     options += _device_library(processors[0]) if library else ["-nogpulib"]
     options += ["-include", str(DEVICE_FUNCTIONS), "-std=c++17", "-O2", *["-g"] * debug]
+    options += _OPTIONS.get(name, [])
     options += ["-L", str(hip_library().parent), "-lamdhip64", "-lpthread", "-o", str(compiled)]
     command = [_COMPILER, "-x", "hip", f"{name}.hip", *options]
     subprocess.run(command, cwd=PROGRAMS, check=True)

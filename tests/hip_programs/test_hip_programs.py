@@ -34,7 +34,7 @@ _OTHERS = ("bugs", "device_library", "modules", "processes")
 NAMES = sorted({path.stem for path in PROGRAMS.glob("*.hip")} - set(_OTHERS))
 # Of the others, each takes seconds in a cold cache.
 _USUAL = {
-    "gfx1201": ("compaction", "graph_nodes", "memory", "mistakes", "registered_memory"),
+    "gfx1201": ("compaction", "graph_parts", "handles", "memory", "mistakes", "registered_memory"),
     "gfx90a": ("reduction",),
 }
 

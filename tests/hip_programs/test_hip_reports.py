@@ -165,6 +165,7 @@ def test_a_process_that_is_python_uses_its_own_interpreter(tmp_path: Path) -> No
     assert ran.out.splitlines() == ["True gfx942", "True 1"]
     (report,) = ran.reports
     assert (report["kind"], report["file"], report["line"]) == ("leak", str(script), 5)
+    assert "free it before the program ends, such as by hipFree" in ran.error
 
 
 def test_a_program_that_is_not_there_is_an_error() -> None:

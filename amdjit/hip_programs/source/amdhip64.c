@@ -85,9 +85,10 @@ typedef struct Allocation {
   int places[3]; /* preferred, accessed by, prefetched: a device + 2, the host being -1; else 0 */
   struct Allocation *next;
 } Allocation;
-typedef struct Module { uint64_t emulated; int device; bool alive; } Module;
+typedef struct Module { uint64_t emulated; int device; } Module;
 typedef struct Kernel { Module *module; const Layout *layout; char *name; bool was_launched; } Kernel;
-/* A piece of work, in a queue or as the contents of a graph's node. */
+/* A piece of work, in a queue or as the contents of a graph's node. kind: of a copy, its direction; of a fill, the bytes
+ * of its value, which is written nbytes times; of a mark, the type of its node. */
 typedef struct Work {
   enum { COPY, LAUNCH, EVENT, HOST, MARK, FILL, ROWS, FREE } what;
   int kind;
@@ -97,11 +98,11 @@ typedef struct Work {
   Kernel *kernel;
   uint32_t grid_and_block[6], dynamic_lds;
   bool is_cooperative;
-  struct Event *event;
+  struct Event *event; /* of a mark: what it waits for */
   void (*function)(void *);
   void *data;
-  uint32_t value;           /* of a fill: kind bytes of it, nbytes times */
-  uint64_t rows, pitches[2]; /* of a copy of rows: the destination's and the source's */
+  uint32_t value;
+  uint64_t rows, planes, pitches[2], plane_pitches[2]; /* of a copy: the destination's and the source's */
   /* Its place: behind `before` in its stream, and behind the work of other streams. */
   struct Stream *stream;
   struct Work *before, *next, **after;
@@ -185,6 +186,7 @@ static uint64_t total_memory(void) { return facts.memory; }
 static int major_version(void) { return (int)facts.version / 10000000; }
 
 #include "errors.c"
+#include "handles.c"
 #include "devices.c"
 #include "queues.c"
 #include "captures.c"
@@ -197,6 +199,7 @@ static int major_version(void) { return (int)facts.version / 10000000; }
 #include "registration.c"
 #include "cooperative.c"
 #include "graphs.c"
+#include "per_thread.c"
 #include "runtime_compilation.c"
 #if !STRICT
 #include "start.c"

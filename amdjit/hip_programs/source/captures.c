@@ -1,39 +1,50 @@
 /* Streams that are captured: their work becomes nodes of a graph. Part of amdhip64.c.
  *
  * What is refused follows ROCm's clr: hipamd/src/hip_internal.hpp (CHECK_STREAM_CAPTURE_SUPPORTED and its relatives),
- * hip_stream.cpp and hip_graph.cpp. Captures are thread-local, which is the mode that amdjit asks for. */
+ * hip_stream.cpp and hip_graph.cpp. amdjit itself captures with hipStreamCaptureModeThreadLocal. */
 
 enum { hipStreamCaptureModeGlobal, hipStreamCaptureModeThreadLocal, hipStreamCaptureModeRelaxed };
-enum { NODE_KERNEL, NODE_MEMCPY, NODE_MEMSET, NODE_HOST, NODE_GRAPH, NODE_EMPTY };
+/* hipGraphNodeType */
+enum {
+  NODE_KERNEL, NODE_MEMCPY, NODE_MEMSET, NODE_HOST, NODE_GRAPH, NODE_EMPTY, NODE_WAIT, NODE_RECORD, NODE_ALLOCATE = 10,
+  NODE_FREE,
+};
 
 typedef struct Node {
   Work work;
   struct Node **after;
   unsigned after_count;
   struct Node *copy_of, *next;
-  Work *running; /* while a launch is put together */
+  Work *running;      /* while a launch is put together */
+  struct Node *made;  /* while the graph is copied: the node that ends its copy */
+  struct Graph *child; /* a graph in the place of work */
+  void **parameters;  /* addresses of a launch's arguments, for those who ask for them */
   bool has_dependents;
 } Node;
 /* An allocation of a graph, the data of a MARK. address: 0 once the program has freed it. users: nodes that have it. */
 typedef struct GraphMemory { uint64_t address; unsigned users; struct GraphMemory *next; } GraphMemory;
 static GraphMemory *graph_memories;
-typedef struct Graph { Node *first, *last; bool alive; } Graph;
+typedef struct Graph { Node *first, *last; } Graph;
 typedef struct Capture {
   Graph *graph;
   Stream *origin;
   pthread_t thread;
+  int mode;
   bool is_valid, is_over;
   struct Capture *next;
 } Capture;
 
 static Capture *captures; /* those that go on */
+static __thread int thread_mode = hipStreamCaptureModeGlobal; /* hipThreadExchangeStreamCaptureMode */
 
 static bool captures_here(const Capture *capture) { return pthread_equal(capture->thread, pthread_self()); }
-/* Calls that HIP refuses while the thread captures; they spoil its captures. */
+/* Calls that HIP refuses while the thread captures, or anybody does with the global mode; they spoil the captures. */
 static hipError_t refused_in_thread(void) {
   hipError_t code = hipSuccess;
   for (Capture *capture = captures; capture; capture = capture->next) {
-    if (!captures_here(capture)) continue;
+    if (thread_mode == hipStreamCaptureModeRelaxed || capture->mode == hipStreamCaptureModeRelaxed) continue;
+    bool is_global = thread_mode == hipStreamCaptureModeGlobal && capture->mode == hipStreamCaptureModeGlobal;
+    if (!is_global && !captures_here(capture)) continue;
     capture->is_valid = false;
     code = hipErrorStreamCaptureUnsupported;
   }
@@ -63,7 +74,7 @@ static void depend_on(Node *node, Node *other) {
   other->has_dependents = true;
 }
 static Node *add_node(Graph *graph) {
-  Node *node = calloc(1, sizeof *node);
+  Node *node = new_handle(A_NODE, sizeof *node);
   *(graph->first ? &graph->last->next : &graph->first) = node;
   graph->last = node;
   return node;

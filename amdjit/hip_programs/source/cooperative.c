@@ -23,7 +23,7 @@ HIP(hipModuleLaunchCooperativeKernel,
     (Kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned dynamic_lds,
      Stream *stream, void **parameters),
     (kernel, gx, gy, gz, bx, by, bz, dynamic_lds, stream, parameters)) {
-  if (!kernel || !kernel->module->alive) return hipErrorInvalidHandle;
+  if (!is_kernel(kernel)) return hipErrorInvalidHandle;
   if (kernel->module->device != current) return hipErrorInvalidValue;
   return launch_cooperatively(kernel, (Shape){{gx, gy, gz, bx, by, bz}, dynamic_lds, true}, stream, parameters);
 }
@@ -35,6 +35,52 @@ HIP(hipLaunchCooperativeKernel,
   if (code) return code;
   Shape shape = {{grid.x, grid.y, grid.z, block.x, block.y, block.z}, dynamic_lds, true};
   return launch_cooperatively(kernel, shape, stream, parameters);
+}
+
+/* ---- launches with attributes ---- */
+
+/* hipLaunchAttribute; all but 2, whether the launch is cooperative, are hints. */
+typedef struct { int id, padding; union { int cooperative; char bytes[64]; } value; } LaunchAttribute;
+_Static_assert(sizeof(LaunchAttribute) == 72, "hipLaunchAttribute has 72 bytes");
+typedef struct {
+  Extent grid, block;
+  size_t dynamic_lds;
+  Stream *stream;
+  const LaunchAttribute *attributes;
+  unsigned count;
+} LaunchConfiguration;
+
+static hipError_t launch_with(Kernel *kernel, Shape shape, Stream *stream, void **parameters, void **extra,
+                              const LaunchAttribute *attributes, unsigned count) {
+  if (count && !attributes) return hipErrorInvalidValue;
+  for (unsigned i = 0; i < count; i++)
+    if (attributes[i].id == 2 && attributes[i].value.cooperative)
+      return extra ? hipErrorInvalidValue : launch_cooperatively(kernel, shape, stream, parameters);
+  return launch_function(kernel, shape, stream, parameters, extra);
+}
+HIP(hipLaunchKernelExC, (const LaunchConfiguration *given, const void *function, void **parameters),
+    (given, function, parameters)) {
+  Kernel *kernel = NULL;
+  if (!given) return hipErrorInvalidValue;
+  hipError_t code = registered_kernel(function, &kernel);
+  if (code) return code;
+  const Extent *grid = &given->grid, *block = &given->block;
+  Shape shape = {{grid->x, grid->y, grid->z, block->x, block->y, block->z}, given->dynamic_lds, false};
+  return launch_with(kernel, shape, given->stream, parameters, NULL, given->attributes, given->count);
+}
+typedef struct {
+  unsigned grid_and_block[6], dynamic_lds;
+  Stream *stream;
+  const LaunchAttribute *attributes;
+  unsigned count;
+} FunctionConfiguration;
+HIP(hipDrvLaunchKernelEx, (const FunctionConfiguration *given, Kernel *kernel, void **parameters, void **extra),
+    (given, kernel, parameters, extra)) {
+  if (!given) return hipErrorInvalidValue;
+  if (!is_kernel(kernel)) return hipErrorInvalidHandle;
+  Shape shape = {.dynamic_lds = given->dynamic_lds};
+  memcpy(shape.grid_and_block, given->grid_and_block, sizeof shape.grid_and_block);
+  return launch_with(kernel, shape, given->stream, parameters, extra, given->attributes, given->count);
 }
 
 /* ---- occupancy ---- */
@@ -59,7 +105,7 @@ static hipError_t best_block(int *grid, int *block, Kernel *kernel, size_t dynam
   }
 static hipError_t known_kernel(Kernel *function, Kernel **kernel) {
   *kernel = function;
-  return function && function->module->alive ? hipSuccess : hipErrorInvalidDeviceFunction;
+  return is_kernel(function) ? hipSuccess : hipErrorInvalidDeviceFunction;
 }
 OCCUPANCY(hipOccupancyMaxActiveBlocksPerMultiprocessor, registered_kernel(function, &kernel),
           (int *blocks, const void *function, int work_items, size_t lds), (blocks, function, work_items, lds),
@@ -70,6 +116,12 @@ OCCUPANCY(hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, registered_kern
 OCCUPANCY(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, known_kernel(function, &kernel),
           (int *blocks, Kernel *function, int work_items, size_t lds), (blocks, function, work_items, lds),
           most_blocks(blocks, kernel, work_items, lds))
+OCCUPANCY(hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, known_kernel(function, &kernel),
+          (int *blocks, Kernel *function, int work_items, size_t lds, unsigned flags),
+          (blocks, function, work_items, lds, flags), ((void)flags, most_blocks(blocks, kernel, work_items, lds)))
+OCCUPANCY(hipModuleOccupancyMaxPotentialBlockSizeWithFlags, known_kernel(function, &kernel),
+          (int *grid, int *block, Kernel *function, size_t lds, int limit, unsigned flags),
+          (grid, block, function, lds, limit, flags), ((void)flags, best_block(grid, block, kernel, lds, limit)))
 OCCUPANCY(hipOccupancyMaxPotentialBlockSize, registered_kernel(function, &kernel),
           (int *grid, int *block, const void *function, size_t lds, int limit), (grid, block, function, lds, limit),
           best_block(grid, block, kernel, lds, limit))

@@ -1,5 +1,10 @@
 // The functions of ROCm's device library that HIP's headers call, so that none is needed.
 #pragma once
+#if __has_include(<hip/hip_version.h>) && !defined(__HIPCC_RTC__)
+#include <hip/hip_version.h>
+// The library behaves as the version whose headers the program has.
+extern "C" __attribute__((weak, visibility("default"))) int amdjit_hip_headers = HIP_VERSION;
+#endif
 #define DEVICE_FUNCTION extern "C" __attribute__((device)) inline unsigned long
 DEVICE_FUNCTION __ockl_get_group_id(unsigned axis) {
   return axis == 0   ? __builtin_amdgcn_workgroup_id_x()

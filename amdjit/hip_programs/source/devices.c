@@ -4,6 +4,7 @@
 
 HIP(hipInit, (unsigned flags), (flags)) { return flags ? hipErrorInvalidValue : hipSuccess; }
 HIP(hipGetDeviceCount, (int *count), (count)) {
+  if (!count) return hipErrorInvalidValue;
   *count = device_count();
   return *count ? hipSuccess : hipErrorNoDevice;
 }
@@ -13,7 +14,20 @@ HIP(hipSetDevice, (int device), (device)) {
   current = device;
   return hipSuccess;
 }
-HIP(hipGetDevice, (int *device), (device)) { *device = current; return hipSuccess; }
+HIP(hipGetDevice, (int *device), (device)) {
+  if (!device) return hipErrorInvalidValue;
+  *device = current;
+  return hipSuccess;
+}
+/* All are the same. */
+HIP(hipChooseDeviceR0600, (int *device, const void *wanted), (device, wanted)) {
+  if (!device || !wanted) return hipErrorInvalidValue;
+  *device = 0;
+  return hipSuccess;
+}
+HIP(hipChooseDevice, (int *device, const void *wanted), (device, wanted)) {
+  return do_hipChooseDeviceR0600(device, wanted);
+}
 HIP(hipSetDeviceFlags, (unsigned flags), (flags)) { (void)flags; return hipSuccess; }
 HIP(hipGetDeviceFlags, (unsigned *flags), (flags)) { *flags = 0; return hipSuccess; }
 HIP(hipDeviceGet, (int *device, int ordinal), (device, ordinal)) {
@@ -235,16 +249,29 @@ HIP(hipDeviceGetUuid, (char *bytes, int device), (bytes, device)) {
   snprintf(bytes, 16, "amdjit-%d", device);
   return hipSuccess;
 }
+/* Since HIP 6, some functions have other names than in the source (hip_runtime_api.h). flags: 2 for the functions that
+ * take the thread's own stream for the null stream, as amdhip64.c has them. */
+static void *function_named(const char *name, int major, uint64_t flags) {
+  char variants[3][256];
+  Dl_info own;
+  void *library = dladdr((void *)hipInit, &own) ? dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD) : NULL, *found = NULL;
+  snprintf(variants[0], sizeof *variants, "%s%s", name, flags == 2 ? "_spt" : "");
+  snprintf(variants[1], sizeof *variants, "%s%s", name, major >= 6 ? "R0600" : "");
+  snprintf(variants[2], sizeof *variants, "%s", name);
+  for (int i = 0; library && !found && i < 3; i++) found = dlsym(library, variants[i]);
+  if (library) dlclose(library);
+  return found;
+}
 HIP(hipGetProcAddress, (const char *name, void **function, int version, uint64_t flags, int *status),
     (name, function, version, flags, status)) {
-  (void)version, (void)flags;
-  Dl_info own;
-  if (!name || !function || !dladdr((void *)hipInit, &own)) return hipErrorInvalidValue;
-  void *library = dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD);
-  *function = library ? dlsym(library, name) : NULL;
-  if (library) dlclose(library);
+  if (!name || !function) return hipErrorInvalidValue;
+  *function = function_named(name, version / 100, flags);
   if (status) *status = *function ? 0 : 1; /* hipDriverProcAddressQueryResult: found, not found */
   return *function ? hipSuccess : hipErrorInvalidValue;
+}
+HIP(hipGetDriverEntryPoint, (const char *name, void **function, uint64_t flags, int *status),
+    (name, function, flags, status)) {
+  return do_hipGetProcAddress(name, function, major_version() * 100, flags, status);
 }
 HIP(hipFuncSetCacheConfig, (const void *function, int config), (function, config)) {
   (void)function, (void)config;
@@ -262,6 +289,13 @@ HIP(hipProfilerStop, (void), ()) { return hipSuccess; }
 HIP(hipDeviceCanAccessPeer, (int *can, int device, int peer), (can, device, peer)) {
   if (!can || !is_device(device) || !is_device(peer)) return hipErrorInvalidDevice;
   *can = 0;
+  return hipSuccess;
+}
+/* hipDeviceP2PAttr: nothing is to be had between two devices. */
+HIP(hipDeviceGetP2PAttribute, (int *value, int attribute, int device, int peer), (value, attribute, device, peer)) {
+  if (!value || attribute < 0 || attribute > 3) return hipErrorInvalidValue;
+  if (!is_device(device) || !is_device(peer) || device == peer) return hipErrorInvalidDevice;
+  *value = 0;
   return hipSuccess;
 }
 HIP(hipDeviceEnablePeerAccess, (int peer, unsigned flags), (peer, flags)) {
@@ -295,3 +329,19 @@ HIP(hipCtxPopCurrent, (void **context), (context)) {
   return context ? do_hipDevicePrimaryCtxRetain(context, current) : hipSuccess;
 }
 HIP(hipCtxGetDevice, (int *device), (device)) { *device = current; return hipSuccess; }
+HIP(hipCtxGetApiVersion, (void *context, unsigned *version), (context, version)) {
+  (void)context;
+  if (!version) return hipErrorInvalidValue;
+  *version = 4; /* as clr says, whatever HIP's version is */
+  return hipSuccess;
+}
+HIP(hipDevicePrimaryCtxGetState, (int device, unsigned *flags, int *is_active), (device, flags, is_active)) {
+  if (!is_device(device)) return hipErrorInvalidDevice;
+  if (flags) *flags = 0;
+  if (is_active) *is_active = 1;
+  return hipSuccess;
+}
+HIP(hipDevicePrimaryCtxSetFlags, (int device, unsigned flags), (device, flags)) {
+  (void)flags; /* how the host waits */
+  return is_device(device) ? hipSuccess : hipErrorInvalidDevice;
+}

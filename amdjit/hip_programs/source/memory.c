@@ -87,6 +87,7 @@ static hipError_t release(uint64_t address) {
   return hipErrorInvalidValue;
 }
 static hipError_t free_pinned(void *pointer);
+static void forget_block(uint64_t address);
 HIP(hipFree, (void *pointer), (pointer)) {
   REFUSE(refused_in_thread());
   if (!pointer) return hipSuccess;
@@ -99,6 +100,7 @@ HIP(hipFree, (void *pointer), (pointer)) {
   finish();
   for (GraphMemory *memory = graph_memories; memory; memory = memory->next)
     if (memory->address == (uint64_t)pointer) memory->address = 0;
+  forget_block((uint64_t)pointer);
   if (release((uint64_t)pointer) == hipSuccess) return hipSuccess;
   return free_pinned(pointer); /* ROCm's hipFree takes pinned memory, too */
 }

@@ -2,12 +2,14 @@
 
 /* ---- modules ---- */
 
-/* How many bytes may be read from an address on: to the end of its mapping. */
+/* How many bytes may be read from an address on: to the end of its mapping. The parts of a program lie behind each
+ * other, with nothing to read between them where pages may be large. */
 static uint64_t readable_bytes(const void *from) {
   FILE *maps = fopen("/proc/self/maps", "r");
   uint64_t start, end, found = 0;
-  char rest[4096];
-  while (maps && fscanf(maps, "%lx-%lx%4095[^\n]", &start, &end, rest) >= 2) {
+  char permissions[8], rest[4096];
+  while (maps && fscanf(maps, "%lx-%lx %7s%4095[^\n]", &start, &end, permissions, rest) >= 3) {
+    if (*permissions != 'r') continue;
     if (found && start == found) found = end; /* the next one adjoins it */
     else if (start <= (uint64_t)from && (uint64_t)from < end) found = end;
     else if (found) break;
@@ -21,8 +23,8 @@ static hipError_t load(Module **module, const void *image) {
   uint64_t emulated = 0;
   hipError_t code = emulator.load(image, readable_bytes(image), &emulated);
   if (code) return code;
-  *module = malloc(sizeof **module);
-  **module = (Module){emulated, current, true};
+  *module = new_handle(A_MODULE, sizeof **module); /* never freed: kernels name it */
+  **module = (Module){emulated, current};
   return hipSuccess;
 }
 HIP(hipModuleLoadData, (Module **module, const void *image), (module, image)) { return load(module, image); }
@@ -45,26 +47,29 @@ HIP(hipModuleLoad, (Module **module, const char *path), (module, path)) {
 }
 HIP(hipModuleUnload, (Module *module), (module)) {
   REFUSE(refused_in_thread());
-  if (!module || !module->alive) return hipErrorInvalidHandle;
+  if (!is_handle(A_MODULE, module)) return hipErrorInvalidHandle;
   finish();
+  end_handle(A_MODULE, module);
   emulator.unload(module->emulated);
-  module->alive = false; /* not freed, so that a use after the unloading is seen */
   return hipSuccess;
+}
+static bool is_kernel(const Kernel *kernel) {
+  return is_handle(A_KERNEL, kernel) && is_handle(A_MODULE, kernel->module);
 }
 static hipError_t function_of(Kernel **kernel, Module *module, const char *name) {
   *kernel = NULL;
   const Layout *layout = emulator.describe(module->emulated, name);
   if (!layout) return hipErrorNotFound;
-  *kernel = malloc(sizeof **kernel);
+  *kernel = new_handle(A_KERNEL, sizeof **kernel);
   **kernel = (Kernel){module, layout, strdup(name), false};
   return hipSuccess;
 }
 HIP(hipModuleGetFunction, (Kernel **kernel, Module *module, const char *name), (kernel, module, name)) {
   *kernel = NULL;
-  if (!module || !module->alive) return hipErrorInvalidHandle;
+  if (!is_handle(A_MODULE, module)) return hipErrorInvalidHandle;
   return function_of(kernel, module, name);
 }
-const char *hipKernelNameRef(const Kernel *kernel) { return kernel ? kernel->name : NULL; }
+const char *hipKernelNameRef(const Kernel *kernel) { return is_kernel(kernel) ? kernel->name : NULL; }
 /* A variable of a module, which is memory that programs copy to and from. */
 static hipError_t variable_of(Module *module, const char *name, void **address, size_t *nbytes) {
   uint64_t at = 0, size = 0;
@@ -78,7 +83,7 @@ static hipError_t variable_of(Module *module, const char *name, void **address, 
 }
 HIP(hipModuleGetGlobal, (void **address, size_t *nbytes, Module *module, const char *name),
     (address, nbytes, module, name)) {
-  if (!module || !module->alive) return hipErrorInvalidHandle;
+  if (!is_handle(A_MODULE, module)) return hipErrorInvalidHandle;
   return variable_of(module, name, address, nbytes);
 }
 
@@ -129,7 +134,7 @@ static hipError_t queue_launch(Kernel *kernel, const Shape *shape, char *kernarg
   return hipSuccess;
 }
 static hipError_t launch_function(Kernel *kernel, Shape shape, Stream *stream, void **parameters, void **extra) {
-  if (!kernel || !kernel->module->alive) return hipErrorInvalidHandle;
+  if (!is_kernel(kernel)) return hipErrorInvalidHandle;
   if (kernel->module->device != current || (STRICT && parameters)) return hipErrorInvalidValue;
   hipError_t code = check_shape(kernel, &shape);
   if (code) return code;

@@ -18,7 +18,7 @@ static Stream *null_stream(int device) {
 }
 static Stream *make_stream(int device, unsigned flags, int priority) {
   null_stream(device); /* it is older than all others of its device */
-  Stream *stream = calloc(1, sizeof *stream); /* never freed, so that a use after hipStreamDestroy is seen */
+  Stream *stream = new_handle(A_STREAM, sizeof *stream); /* never freed: work may name it */
   *stream = (Stream){.device = device, .alive = true, .flags = flags, .priority = priority, .older = newest};
   newest = stream;
   return stream;
@@ -30,9 +30,7 @@ static Stream *stream_of(Stream *handle) {
   static __thread Stream unknown;
   if ((uint64_t)handle < 2) return null_stream(current);
   if ((uint64_t)handle != 2) {
-    for (Stream *known = newest; known; known = known->older) {
-      if (known == handle) return handle;
-    }
+    if (is_handle(A_STREAM, handle)) return handle;
     unknown = (Stream){.device = current};
     return &unknown;
   }
@@ -42,6 +40,19 @@ static Stream *stream_of(Stream *handle) {
 static bool is_null(Stream *stream) { return stream == null_stream(stream->device); }
 static bool is_blocking(Stream *stream) { return !(stream->flags & hipStreamNonBlocking); }
 
+/* Let a piece of work do what another one says, at its own place. */
+static void set_work(Work *work, const Work *what) {
+  Work place = *work;
+  *work = *what;
+  work->stream = place.stream;
+  work->before = place.before;
+  work->next = place.next;
+  work->after = place.after;
+  work->after_count = place.after_count;
+  work->references = place.references;
+  work->done = place.done;
+  work->needed = place.needed;
+}
 static void let_go(Work *work) {
   if (!work || --work->references) return;
   free(work->after);

@@ -129,6 +129,9 @@ HIP(hipLaunchKernel,
   Shape shape = {{grid.x, grid.y, grid.z, block.x, block.y, block.z}, dynamic_lds, false};
   return launch_registered(function, &shape, parameters, stream);
 }
+HIP(hipGetFuncBySymbol, (Kernel **kernel, const void *function), (kernel, function)) {
+  return kernel ? registered_kernel(function, kernel) : hipErrorInvalidValue;
+}
 HIP(hipExtLaunchKernel,
     (const void *function, Extent grid, Extent block, void **parameters, size_t dynamic_lds, Stream *stream, Event *start,
      Event *end, int flags),

@@ -22,6 +22,7 @@ typedef struct Program {
   bool is_compiled;
 } Program;
 
+static bool is_program(const Program *program) { return is_handle(A_PROGRAM, program); }
 static const char *path_of(const Program *program, const char *file) {
   static __thread char path[2 * PATH_MAX];
   snprintf(path, sizeof path, "%s/%s", program->folder, file);
@@ -64,7 +65,7 @@ int hiprtcVersion(int *major, int *minor) {
   return HIPRTC_SUCCESS;
 }
 int hiprtcDestroyProgram(Program **place) {
-  if (!place || !*place) return HIPRTC_ERROR_INVALID_INPUT;
+  if (!place || !end_handle(A_PROGRAM, *place)) return HIPRTC_ERROR_INVALID_INPUT;
   Program *program = *place;
   *place = NULL;
   if (start()) emulator.discard(program->folder);
@@ -75,7 +76,7 @@ int hiprtcDestroyProgram(Program **place) {
 int hiprtcCreateProgram(Program **place, const char *source, const char *name, int count, const char **headers,
                         const char **names) {
   if (!place || !source || count < 0 || (count && (!headers || !names))) return HIPRTC_ERROR_INVALID_INPUT;
-  Program *program = calloc(1, sizeof *program);
+  Program *program = new_handle(A_PROGRAM, sizeof *program);
   const char *temporary = getenv("TMPDIR");
   snprintf(program->folder, sizeof program->folder, "%s/amdjit-hiprtc-XXXXXX", temporary ? temporary : "/tmp");
   program->names.bytes = calloc(1, 1);
@@ -89,7 +90,7 @@ int hiprtcCreateProgram(Program **place, const char *source, const char *name, i
   return HIPRTC_ERROR_PROGRAM_CREATION_FAILURE;
 }
 int hiprtcAddNameExpression(Program *program, const char *expression) {
-  if (!program || !expression || strchr(expression, '\n')) return HIPRTC_ERROR_INVALID_INPUT;
+  if (!is_program(program) || !expression || strchr(expression, '\n')) return HIPRTC_ERROR_INVALID_INPUT;
   if (program->is_compiled) return HIPRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION;
   size_t length = strlen(expression);
   program->names.bytes = realloc(program->names.bytes, program->names.length + length + 2);
@@ -98,7 +99,7 @@ int hiprtcAddNameExpression(Program *program, const char *expression) {
   return HIPRTC_SUCCESS;
 }
 int hiprtcCompileProgram(Program *program, int count, const char **options) {
-  if (!program || count < 0 || (count && !options)) return HIPRTC_ERROR_INVALID_INPUT;
+  if (!is_program(program) || count < 0 || (count && !options)) return HIPRTC_ERROR_INVALID_INPUT;
   if (!start()) return HIPRTC_ERROR_BUILTIN_OPERATION_FAILURE;
   if (!write_text(program, "names", program->names.bytes)) return HIPRTC_ERROR_BUILTIN_OPERATION_FAILURE;
   int code = emulator.compile(program->folder, options, count);
@@ -111,7 +112,7 @@ int hiprtcCompileProgram(Program *program, int count, const char **options) {
 }
 /* The lines of names and of lowered names go together. Lowered ones end in a zero, as C wants them. */
 int hiprtcGetLoweredName(Program *program, const char *expression, const char **lowered) {
-  if (!program || !expression || !lowered) return HIPRTC_ERROR_INVALID_INPUT;
+  if (!is_program(program) || !expression || !lowered) return HIPRTC_ERROR_INVALID_INPUT;
   if (!program->is_compiled) return HIPRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION;
   char *symbol = program->lowered.bytes, *end = symbol + program->lowered.length;
   for (const char *line = program->names.bytes; *line && symbol < end; line = strchr(line, '\n') + 1) {
@@ -125,12 +126,12 @@ int hiprtcGetLoweredName(Program *program, const char *expression, const char **
   return HIPRTC_ERROR_NAME_EXPRESSION_NOT_VALID;
 }
 static int size_of(const Program *program, const Text *text, size_t more, size_t *nbytes) {
-  if (!program || !nbytes) return HIPRTC_ERROR_INVALID_INPUT;
+  if (!is_program(program) || !nbytes) return HIPRTC_ERROR_INVALID_INPUT;
   *nbytes = text->length + more;
   return HIPRTC_SUCCESS;
 }
 static int contents_of(const Program *program, const Text *text, size_t more, char *place) {
-  if (!program || !place) return HIPRTC_ERROR_INVALID_INPUT;
+  if (!is_program(program) || !place) return HIPRTC_ERROR_INVALID_INPUT;
   if (text->bytes) memcpy(place, text->bytes, text->length + more);
   else if (more) *place = 0;
   return HIPRTC_SUCCESS;
@@ -138,10 +139,10 @@ static int contents_of(const Program *program, const Text *text, size_t more, ch
 int hiprtcGetProgramLogSize(Program *program, size_t *nbytes) { return size_of(program, &program->log, 1, nbytes); }
 int hiprtcGetProgramLog(Program *program, char *log) { return contents_of(program, &program->log, 1, log); }
 int hiprtcGetCodeSize(Program *program, size_t *nbytes) {
-  if (program && !program->code.length) return HIPRTC_ERROR_INVALID_PROGRAM;
+  if (is_program(program) && !program->code.length) return HIPRTC_ERROR_INVALID_PROGRAM;
   return size_of(program, &program->code, 0, nbytes);
 }
 int hiprtcGetCode(Program *program, char *code) {
-  if (program && !program->code.length) return HIPRTC_ERROR_INVALID_PROGRAM;
+  if (is_program(program) && !program->code.length) return HIPRTC_ERROR_INVALID_PROGRAM;
   return contents_of(program, &program->code, 0, code);
 }

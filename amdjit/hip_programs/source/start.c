@@ -25,6 +25,9 @@ void amdjit_hip_serve(void);
 void amdjit_hip_over(void);
 void amdjit_hip_print(const char *text, uint64_t length, int is_error);
 
+/* The version of HIP's headers, in programs that were compiled with device_functions.h: some numbers depend on it. */
+extern int amdjit_hip_headers __attribute__((weak));
+
 static void set(volatile bool *state) {
   pthread_mutex_lock(&state_lock);
   *state = true;
@@ -49,6 +52,7 @@ static void stop_first(Kernel *kernel) {
 void amdjit_hip_install(const Emulator *callbacks, const Facts *given) {
   emulator = *callbacks;
   facts = *given;
+  if (&amdjit_hip_headers) facts.version = (uint32_t)amdjit_hip_headers;
   stop_first(NULL);
   set(&is_ready_to_work);
 }

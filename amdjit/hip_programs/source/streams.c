@@ -52,7 +52,7 @@ HIP(hipStreamGetDevice, (Stream *handle, int *device), (handle, device)) {
   return hipSuccess;
 }
 HIP(hipStreamDestroy, (Stream *stream), (stream)) {
-  if ((uint64_t)stream <= 2 || !stream->alive) return hipErrorInvalidHandle;
+  if (!end_handle(A_STREAM, stream)) return hipErrorInvalidHandle;
   stream->alive = false; /* what it has is still done */
   return hipSuccess;
 }
@@ -85,24 +85,36 @@ HIP(hipStreamQuery, (Stream *handle), (handle)) {
 
 /* ---- events ---- */
 
-enum { hipEventDisableTiming = 2 };
+enum { hipEventBlockingSync = 1, hipEventDisableTiming = 2, hipEventExternal = 1 };
+/* hipEventDisableSystemFence, hipEventReleaseToDevice, hipEventReleaseToSystem: hints about caches. */
+static const unsigned EVENT_HINTS = hipEventBlockingSync | 0xe0000000u;
 
+static bool is_event(const Event *event) { return is_handle(AN_EVENT, event); }
 HIP(hipEventCreateWithFlags, (Event **event, unsigned flags), (event, flags)) {
-  if (flags & ~(unsigned)hipEventDisableTiming) return hipErrorInvalidValue;
-  *event = calloc(1, sizeof **event); /* never freed, so that work may still reach it */
+  if (!event || flags & ~(hipEventDisableTiming | (STRICT ? 0 : EVENT_HINTS))) return hipErrorInvalidValue;
+  *event = new_handle(AN_EVENT, sizeof **event); /* never freed, so that work may still reach it */
   (*event)->timed = !(flags & hipEventDisableTiming);
   return hipSuccess;
 }
-HIP(hipEventCreate, (Event **event), (event)) {
-  *event = calloc(1, sizeof **event);
-  (*event)->timed = true;
+HIP(hipEventCreate, (Event **event), (event)) { return do_hipEventCreateWithFlags(event, 0); }
+HIP(hipEventDestroy, (Event *event), (event)) {
+  return end_handle(AN_EVENT, event) ? hipSuccess : hipErrorInvalidHandle;
+}
+static hipError_t event_node(Stream *handle, int what, Event *event) {
+  Work *work = NULL;
+  hipError_t code = submit(handle, what, &work);
+  if (code) return code;
+  work->event = event;
+  work->kind = what == MARK ? NODE_WAIT : 0;
   return hipSuccess;
 }
-HIP(hipEventDestroy, (Event *event), (event)) { return event ? hipSuccess : hipErrorInvalidHandle; }
-HIP(hipEventRecord, (Event *event, Stream *handle), (event, handle)) {
-  if (!event) return hipErrorInvalidHandle;
+/* external: in a capture, every launch of the graph records the event, which belongs to no capture. */
+HIP(hipEventRecordWithFlags, (Event *event, Stream *handle, unsigned flags), (event, handle, flags)) {
+  if (!is_event(event)) return hipErrorInvalidHandle;
+  if (flags & ~(unsigned)hipEventExternal) return hipErrorInvalidValue;
   Stream *stream = stream_of(handle);
   if (!stream->alive || stream->device != current) return hipErrorInvalidHandle;
+  if (stream->capture && flags) return event_node(handle, EVENT, event);
   event->capture = stream->capture;
   if (stream->capture) {
     if (!stream->capture->is_valid) return hipErrorStreamCaptureInvalidated;
@@ -119,6 +131,9 @@ HIP(hipEventRecord, (Event *event, Stream *handle), (event, handle)) {
   event->work = work;
   work->event = event;
   return hipSuccess;
+}
+HIP(hipEventRecord, (Event *event, Stream *handle), (event, handle)) {
+  return do_hipEventRecordWithFlags(event, handle, 0);
 }
 static bool is_captured(const Event *event) { return event->capture && !event->capture->is_over; }
 static hipError_t wait_in_capture(Stream *stream, Event *event) {
@@ -140,30 +155,31 @@ static hipError_t wait_in_capture(Stream *stream, Event *event) {
   return hipSuccess;
 }
 HIP(hipStreamWaitEvent, (Stream *handle, Event *event, unsigned flags), (handle, event, flags)) {
-  if (!event) return hipErrorInvalidHandle;
-  if (flags) return hipErrorInvalidValue;
+  if (!is_event(event)) return hipErrorInvalidHandle;
+  if (flags & ~(unsigned)hipEventExternal || (STRICT && flags)) return hipErrorInvalidValue;
   Stream *stream = stream_of(handle);
   if (!stream->alive) return hipErrorInvalidHandle;
+  if (stream->capture && flags) return event_node(handle, MARK, event);
   if (stream->capture || is_captured(event)) return wait_in_capture(stream, event);
   if (!event->work) return hipSuccess; /* never recorded, or reached */
   put_after(enqueue(stream, MARK), event->work);
   return hipSuccess;
 }
 HIP(hipEventSynchronize, (Event *event), (event)) {
-  if (!event) return hipErrorInvalidHandle;
+  if (!is_event(event)) return hipErrorInvalidHandle;
   if (is_captured(event)) return hipErrorCapturedEvent;
   waits++;
   finish_work(event->work);
   return told();
 }
 HIP(hipEventQuery, (Event *event), (event)) {
-  if (!event) return hipErrorInvalidHandle;
+  if (!is_event(event)) return hipErrorInvalidHandle;
   if (is_captured(event)) return hipErrorCapturedEvent;
   REFUSE(refused_in_thread());
   return queried(event->work);
 }
 HIP(hipEventElapsedTime, (float *milliseconds, Event *start, Event *end), (milliseconds, start, end)) {
-  if (!start || !end || !start->recorded || !end->recorded || !start->timed || !end->timed) return hipErrorInvalidHandle;
+  if (!is_event(start) || !is_event(end) || !start->recorded || !end->recorded || !start->timed || !end->timed) return hipErrorInvalidHandle;
   if (start->work || end->work) return hipErrorNotReady;
   *milliseconds = (end->time.tv_sec - start->time.tv_sec) * 1e3f + (end->time.tv_nsec - start->time.tv_nsec) * 1e-6f;
   return hipSuccess;

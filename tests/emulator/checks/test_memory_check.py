@@ -64,6 +64,27 @@ def test_memory_that_is_not_freed_is_told_at_the_end_of_the_block() -> None:
     assert "400 bytes of device memory are not freed" in report.render()
 
 
+def test_what_one_line_allocates_is_one_report() -> None:
+    with amdjit.use(DEVICE) as device:
+        with amdjit.sanitize("memory", raises=False) as found:
+            kept = [device.allocate(100 + number) for number in range(4)]
+            other = device.allocate(50)
+            device.free(kept.pop())
+        for address in (*kept, other):
+            device.free(address)
+    assert [(each.nbytes, each.count) for each in found.reports] == [(303, 3), (50, 1)]
+    assert "303 bytes of device memory in 3 allocations are not freed" in found.reports[0].render()
+
+
+def test_freed_memory_that_leaks_would_name_is_given_back() -> None:
+    """It is kept for a while by the quarantine, and by nothing else."""
+    with amdjit.use(DEVICE) as device, amdjit.sanitize("memory"):
+        address = device.allocate(100 << 20)
+        memory = weakref.ref(device._memory.holding(address).storage)
+        device.free(address)
+        assert memory() is None
+
+
 class Owner:
     itself: Owner
 

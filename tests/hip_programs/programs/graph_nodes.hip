@@ -27,7 +27,9 @@ int main() {
   hipHostNodeParams noting{note, &calls};
   HIP(hipGraphAddHostNode(&host, graph, nullptr, 0, &noting));
   HIP(hipGraphAddDependencies(graph, &back, &host, 1));
-  EXPECT_CODE(hipGraphAddDependencies(graph, &host, &fill, 1), hipErrorNotSupported);
+  HIP(hipGraphAddDependencies(graph, &host, &fill, 1));
+  EXPECT_CODE(hipGraphInstantiate(&executable, graph, nullptr, nullptr, 0), hipErrorInvalidValue);  // a circle
+  HIP(hipGraphRemoveDependencies(graph, &host, &fill, 1));
   EXPECT_CODE(hipGraphAddEmptyNode(&none, graph, nullptr, 1), hipErrorInvalidValue);
   EXPECT_CODE(hipGraphAddMemcpyNode1D(&none, graph, nullptr, 0, x, in.data(), SIZE + 4, hipMemcpyHostToDevice),
               hipErrorInvalidValue);
