@@ -75,7 +75,7 @@ class Source:
         file, name = split_name(self.name)
         with redirect_stdout(sys.stderr):  # standard output is the command's
             done = profile_program(file, name, self.arguments, self.target)
-        return of_launches(done.launches, done.stopped, done.known)
+        return of_launches(done.launches, done.stopped)
 
 
 @contextmanager

@@ -189,7 +189,7 @@ class Alignment:
         return twin or self._before(place)
 
     def _same_texts(
-        self, before: KernelFacts, after: KernelFacts
+        self, before: Sourced, after: Sourced
     ) -> Iterator[tuple[SourcePlace, SourcePlace]]:
         """Yield lines with code in one compilation only, paired by their texts: those of two
         kernels that stand in one file."""
@@ -253,7 +253,7 @@ def _alike(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
             yield from zip(range(a, a_end), range(b, b_end), strict=True)
 
 
-def _text(facts: KernelFacts, place: _Place) -> str:
+def _text(facts: Sourced, place: _Place) -> str:
     if place is None:
         return ""
     lines = facts.companion.sources.get(place[0], "").splitlines()

@@ -128,10 +128,8 @@ def of_compiled(compiled: CompiledKernel, *options: str) -> Measured:
 def of_launches(
     launches: Sequence[LaunchProfile | LaunchFacts],
     stopped: Sequence[str] = (),
-    known: Mapping[bytes, Inspection] | None = None,
 ) -> list[Measured]:
-    """Return the kernels that were launched, once for each launch. known: inspections that have
-    sources, by the bytes of their code objects.
+    """Return the kernels that were launched, once for each launch.
 
     stopped: a sentence for each launch that a fault stopped: AmdjitError if there are any, because
     what is counted is not all that was launched.
@@ -146,16 +144,14 @@ def of_launches(
         number = f" {counted[launch.kernel]} of {several[launch.kernel]}"
         grid, block = (" x ".join(map(str, _short(size))) for size in (launch.grid, launch.block))
         detail = f"launch{number * (several[launch.kernel] > 1)}: grid {grid}, block {block}"
-        found.append(_of_launch(launch, detail, known or {}))
+        found.append(_of_launch(launch, detail))
     return found
 
 
-def _of_launch(
-    launch: LaunchProfile | LaunchFacts, detail: str, known: Mapping[bytes, Inspection]
-) -> Measured:
+def _of_launch(launch: LaunchProfile | LaunchFacts, detail: str) -> Measured:
     if isinstance(launch, LaunchFacts):
         return Measured(launch.kernel, launch.target, (detail,), launch=launch)
-    inspection = known.get(launch.code_object) or _with_sources(launch.inspection)
+    inspection = _with_sources(launch.inspection)
     inspection = _as_launched(inspection, prod(launch.block), launch.dynamic_lds)
     return Measured(launch.kernel, inspection.target, (detail,), inspection, launch.facts)
 
