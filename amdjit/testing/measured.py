@@ -264,6 +264,8 @@ def linked(data: bytes) -> bytes:
 
 
 def _with_sources(inspection: Inspection) -> Inspection:
+    if inspection.companion.sources:
+        return inspection
     return replace(inspection, companion=Companion(sources=sources_of(inspection)))
 
 
