@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.arrays.device_array import DeviceArray
 from amdjit.checking.array_places import ArrayArgument
+from amdjit.checking.profiling import RECORDERS
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.checking.settings import launch_checked
 from amdjit.devices import find_device
@@ -44,6 +45,7 @@ from amdjit.forking import Lock
 from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.reading import inspect_object
 from amdjit.late import late, load_module, when_loaded
+from amdjit.runtime.recording import write_down
 from amdjit.torch_device import DeviceInterface, on_the_cpu, tensors_at
 from amdjit.tuning.bench import bench
 
@@ -563,10 +565,11 @@ class _Launcher:
         places = placing(self._device, [memory for _, _, memory in memories])
         with self._driver.lock, places as place:
             kernarg = self._kernarg(function, found, place)
+            arrays = [memory.argument(name, place(address)) for name, address, memory in memories]
+            folder = self._device.environment.record
+            if (folder or RECORDERS.get()) and not _ESTIMATES.get():
+                write_down(folder, self._device, function, shape, bytes(kernarg), arrays)
             if is_checked:
-                arrays = [
-                    memory.argument(name, place(address)) for name, address, memory in memories
-                ]
                 self._launch_checked(function, shape, kernarg, arrays)
             else:
                 self._device.launch(function, shape, kernarg)
