@@ -151,10 +151,10 @@ def test_the_search_field_takes_every_key(browser: Browser, page: Path) -> None:
 
 
 def test_a_match_far_away_is_scrolled_into_view(browser: Browser, tmp_path: Path) -> None:
-    write_inspection_page(long_kernel(3000), tmp_path / "long.html")
+    write_inspection_page(long_kernel(1000), tmp_path / "long.html")
     browser.load(tmp_path / "long.html")
     browser.keys("/")
-    browser.keys(*"address:>=24000", keys.ENTER)
+    browser.keys(*"address:>=11000", keys.ENTER)
     browser.driver.execute_async_script("requestAnimationFrame(() => arguments[0]())")
     row, pane = browser.run(
         "const box = (s) => { const r = document.querySelector(s).getBoundingClientRect();"
