@@ -184,7 +184,8 @@ class Environment:
     writes: the table of docs/cycles.md unless set. sanitize: AMDJIT_SANITIZE, checks that the
     emulator makes in all launches, such as `memory,race`. sanitize_json:
     AMDJIT_SANITIZE_JSON, a file that each report of these checks is appended to, one object a line.
-    profile: AMDJIT_PROFILE, the page that a program which uses HIP writes of its launches.
+    profile: AMDJIT_PROFILE, the page that a program which uses HIP writes of its launches, or their
+    counts as JSON if the name ends in .json.
     record: AMDJIT_RECORD, a folder that each launch is written to, for `amdjit replay`.
     roctx: AMDJIT_ROCTX, 1 to name the range of each launch for ROCm's profilers.
     rocm_path: ROCM_PATH, where ROCm is installed, if it is; its linker

@@ -43,7 +43,9 @@ def add(commands: Commands) -> None:
         help=f"check all launches: some of {', '.join(SANITIZER_CHECKS)}",
     )
     parser.add_argument(
-        "--profile", type=Path, help="count what launches do, and write this page for a browser"
+        "--profile",
+        type=Path,
+        help="count what launches do, and write a page for a browser; JSON if it ends in .json",
     )
     parser.add_argument(
         "--record", type=Path, metavar="FOLDER", help="write each launch, for `amdjit replay`"

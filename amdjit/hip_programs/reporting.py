@@ -65,11 +65,11 @@ class ReportingGpu(Gpu):
         self._profile = None if self._page is None else profiles.profile()
 
     def write_profile(self) -> None:
-        """Write the page of all launches, if AMDJIT_PROFILE asks for one."""
+        """Write the page or the JSON of all launches, if AMDJIT_PROFILE asks for it."""
         if self._profile is None or self._page is None:
             return
         try:
-            self._profile.to_html(self._page)
+            self._profile.write(self._page)
         except (OSError, ValueError) as error:
             self.failed(error, f"no profile {self._page}")
 

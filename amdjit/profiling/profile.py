@@ -137,6 +137,14 @@ class profile:  # noqa: N801
         ValueError if no launch has an estimate, OSError if the file cannot be written."""
         Path(path).write_text(trace_text(self.launches), encoding="utf-8")
 
+    def write(self, path: Path) -> None:
+        """Write `to_json()` to a file whose name ends in .json, the page to others. Errors as
+        `to_html`."""
+        if path.suffix == ".json":
+            path.write_text(self.to_json(), encoding="utf-8")
+        else:
+            self.to_html(path)
+
     def __str__(self) -> str:
         """What each launch did: totals and hot lines."""
         parts = [*map(str, self.launches), *self.stopped]

@@ -12,6 +12,7 @@ import pytest
 from amdjit.command_line import main
 from amdjit.command_line.gate import annotation
 from amdjit.testing import Outcome
+from tests.hip_programs.hip_programs import compile_program, needs_hip, run_program
 from tests.testing.measured_kernels import OBJECTS, launched
 
 HERE = Path(__file__).parent
@@ -209,3 +210,18 @@ def test_the_json_of_a_profile_is_a_target(
     assert "measured_kernels.py:" in capsys.readouterr().out
     assert main(["gate", str(file), "vgprs<24"]) == 2
     assert "A profile does not hold the code" in capsys.readouterr().err
+
+
+@needs_hip
+@pytest.mark.exhaustive
+def test_the_launches_of_a_hip_program_are_gated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program, profile = compile_program("vector_add", "gfx1201"), tmp_path / "launches.json"
+    assert run_program(program, options=("--profile", str(profile))).code == 0
+    assert main(["gate", str(profile), "used_bytes>=97%, lds_conflicts==0, cycles<=1"]) == 1
+    launches = capsys.readouterr().out
+    assert "FAILS  cycles" in launches
+    assert "2 of 3 conditions hold" in launches
+    assert main(["gate", str(program), "spills==0, vgprs<1"]) == 1
+    assert "_Z3addPKfS0_Pfi for gfx1201 in " in capsys.readouterr().out

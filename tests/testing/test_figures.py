@@ -202,6 +202,10 @@ def test_what_fails_names_the_line_that_has_most_of_it(name: str, line: str) -> 
 def test_the_line_of_inactive_lanes_is_one_behind_the_branch() -> None:
     (outcome,) = gate(launched(), "active_lanes>=100%")
     assert outcome.line in (line_with("if lane < 8"), line_with("amdjit.atomic.add(counts"))
+    lines = launched().launches[0].lines.values()
+    off = {line.line: 32 * line.executions - line.active_lanes for line in lines}
+    assert outcome.line == max(off, key=lambda line: off[line])
+    assert outcome.cause == f"{off[outcome.line]:,} are of this line"
 
 
 @pytest.mark.parametrize(

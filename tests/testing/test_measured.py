@@ -191,14 +191,14 @@ def test_launches_of_one_kernel_are_numbered() -> None:
 
 METADATA = {
     "triton_version": "3.9.0",
-    "name": "matmul",
+    "name": "softmax",
     "shared": 8192,
     "num_warps": 4,
     "num_stages": 2,
     "waves_per_eu": 0,
 }
 TTIR = (
-    '#loc = loc("mm.py":4:1)\nmodule {\n  tt.func public @matmul(%a: !tt.ptr<f16> '
+    '#loc = loc("mm.py":4:1)\nmodule {\n  tt.func public @softmax(%a: !tt.ptr<f16> '
     '{tt.divisibility = 16 : i32} loc("a"(#loc)), %K: i32 loc("K"(#loc))) attributes '
     "{noinline = false} {\n    %c0 = arith.constant 0 : i32\n"
 )
@@ -207,22 +207,22 @@ TTIR = (
 def triton_cache(folder: Path, **metadata: object) -> Path:
     """Make a cache as Triton does, of a kernel that needs 8 KiB of LDS of each launch."""
     (folder / "HASH").mkdir(parents=True)
-    shutil.copy(OBJECTS / "triton_matmul_f16.co", folder / "HASH/matmul.hsaco")
-    (folder / "HASH/matmul.json").write_text(json.dumps(METADATA | metadata))
-    (folder / "HASH/__grp__matmul.json").write_text(json.dumps({"child_paths": {}}))
-    (folder / "HASH/matmul.ttir").write_text(TTIR)
+    shutil.copy(OBJECTS / "triton_softmax.co", folder / "HASH/softmax.hsaco")
+    (folder / "HASH/softmax.json").write_text(json.dumps(METADATA | metadata))
+    (folder / "HASH/__grp__softmax.json").write_text(json.dumps({"child_paths": {}}))
+    (folder / "HASH/softmax.ttir").write_text(TTIR)
     return folder
 
 
 def test_a_cache_of_tritons_has_the_lds_that_its_launches_get(tmp_path: Path) -> None:
     (found,) = measured(triton_cache(tmp_path))
-    assert found.title == "matmul(a: ptr<f16>, K: i32) for gfx1201; num_warps=4; num_stages=2"
+    assert found.title == "softmax(a: ptr<f16>, K: i32) for gfx1201; num_warps=4; num_stages=2"
     assert found.inspection is not None
-    plain = inspected("triton_matmul_f16")
+    plain = inspected("triton_softmax")
     assert (plain.lds_bytes, found.inspection.lds_bytes) == (0, 8192)
-    assert found.inspection.occupancy == plain.occupancy_at(128, 8192)
+    assert found.inspection.occupancy == plain.occupancy_at(64, 8192)
     assert [one.holds for one in gate(tmp_path, "lds<=8191, lds<=8KiB")] == [False, True]
-    (object_alone,) = gate(inspected("triton_matmul_f16"), "lds==0")
+    (object_alone,) = gate(inspected("triton_softmax"), "lds==0")
     assert object_alone.holds
 
 
@@ -234,11 +234,11 @@ def test_much_lds_lowers_the_occupancy_of_a_triton_kernel(tmp_path: Path) -> Non
 
 
 def test_json_of_others_beside_an_object_is_no_metadata(tmp_path: Path) -> None:
-    for text in ('{"shared": 9999, "name": "matmul"}', "no JSON"):
+    for text in ('{"shared": 9999, "name": "softmax"}', "no JSON"):
         folder = triton_cache(tmp_path / str(len(text)))
-        (folder / "HASH/matmul.json").write_text(text)
+        (folder / "HASH/softmax.json").write_text(text)
         (found,) = measured(folder)
-        assert found.inspection == inspected("triton_matmul_f16")
+        assert found.inspection == inspected("triton_softmax")
 
 
 def test_the_lds_of_a_launch_is_that_of_its_kernel() -> None:
