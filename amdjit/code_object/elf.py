@@ -43,10 +43,11 @@ _SYMBOL = struct.Struct("<IBBHQQ")
 _RELA = struct.Struct("<QQq")
 _NOTE = struct.Struct("<III")
 
-# Code objects have about 5 segments and 20 sections; the bounds keep hostile counts from costing
-# time or memory.
+# Code objects have about 5 segments and 20 sections, and the host's object files a section for each
+# function, up to those for which the header has no number (gABI, SHN_LORESERVE); the bounds keep
+# hostile counts from costing time or memory.
 _MOST_SEGMENTS = 64
-_MOST_SECTIONS = 4096
+_MOST_SECTIONS = 0xFEFF
 _LARGEST_SEGMENT = 1 << 30
 _HIGHEST_ADDRESS = 1 << 48
 

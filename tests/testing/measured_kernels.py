@@ -54,8 +54,9 @@ _SECTION_BITS, _SECTION_NAMES = 1, 3
 _HOST, _SHARED = 62, 3
 
 
-def host_file(*contents: bytes, name: str = ".hip_fatbin") -> bytes:
-    """Return a shared object for x86-64 that has a section with these contents, each at a page."""
+def host_file(*contents: bytes, name: str = ".hip_fatbin", empty: int = 0) -> bytes:
+    """Return a shared object for x86-64 that has a section with these contents, each at a page.
+    empty: how many sections there are beside it."""
     data = b"".join(content.ljust(-(-len(content) // 4096) * 4096, b"\0") for content in contents)
     names = b"\0" + name.encode() + b"\0.shstrtab\0"
     first = 4096
@@ -64,8 +65,11 @@ def host_file(*contents: bytes, name: str = ".hip_fatbin") -> bytes:
         (0, 0, 0, 0),
         (1, _SECTION_BITS, first, len(data)),
         (len(name) + 2, _SECTION_NAMES, first + len(data), len(names)),
+        *[(0, 0, 0, 0)] * empty,
     ]
     head = struct.pack("<4s5B7x", b"\x7fELF", 2, 1, 1, 0, 0)
-    head += struct.pack("<HHIQQQIHHHHHH", _SHARED, _HOST, 1, 0, 0, table, 0, 64, 0, 0, 64, 3, 2)
+    head += struct.pack(
+        "<HHIQQQIHHHHHH", _SHARED, _HOST, 1, 0, 0, table, 0, 64, 0, 0, 64, 3 + empty, 2
+    )
     rows = (struct.pack("<IIQQQQIIQQ", *row[:2], 0, 0, *row[2:], 0, 0, 1, 0) for row in sections)
     return head.ljust(first, b"\0") + data + names + b"".join(rows)

@@ -79,6 +79,12 @@ def test_a_shared_object_has_the_bundles_of_all_its_sources(tmp_path: Path) -> N
     assert names(file) == ["softmax", *names(SUM), *names(SUM)]
 
 
+def test_an_object_file_with_a_section_for_each_function_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "large.o"
+    file.write_bytes(host_file(bundle(SUM), empty=10_000))
+    assert names(file) == names(SUM)
+
+
 def test_a_folder_has_all_files_below_it_and_passes_over_others(tmp_path: Path) -> None:
     (tmp_path / "a/b").mkdir(parents=True)
     shutil.copy(SOFTMAX, tmp_path / "a/b/softmax.hsaco")
