@@ -65,9 +65,10 @@ _SAME_ON_ALL = MappingProxyType(
     {
         **dict.fromkeys(
             (
-                "CAN_MAP_HOST_MEMORY", "CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM",
+                "ASYNC_ENGINE_COUNT", "CAN_MAP_HOST_MEMORY",
+                "CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM",
                 "CONCURRENT_KERNELS", "GLOBAL_L1_CACHE_SUPPORTED", "GPU_OVERLAP",
-                "LOCAL_L1_CACHE_SUPPORTED", "MEMORY_POOLS_SUPPORTED",
+                "LOCAL_L1_CACHE_SUPPORTED", "MANAGED_MEMORY", "MEMORY_POOLS_SUPPORTED",
                 "STREAM_PRIORITIES_SUPPORTED", "UNIFIED_ADDRESSING", "COOPERATIVE_LAUNCH",
             ),
             1,
@@ -80,6 +81,7 @@ _SAME_ON_ALL = MappingProxyType(
             0,
         ),
         "MAX_PITCH": 2**31 - 1,
+        "TOTAL_CONSTANT_MEMORY": 2**16,
     }
 )  # fmt: skip
 

@@ -96,10 +96,10 @@ def _one(given: Any) -> Any:
     registers becomes the one in memory."""
     if isinstance(given, np.dtype) or (isinstance(given, type) and issubclass(given, np.generic)):
         return frontend.element_of_dtype(np.dtype(given))
-    given = frontend.of_numba(given)
-    if isinstance(given, tuple):
-        return Tuple(given)
-    return _COMPLEX.get(given, given) if isinstance(given, own.Tuple) else given
+    found = frontend.of_numba(given)
+    if found is not given and isinstance(found, tuple):
+        return Tuple(found)
+    return _COMPLEX.get(found, found) if isinstance(found, own.Tuple) else found
 
 
 def _scalar(given: Any) -> own.Scalar | None:
