@@ -61,7 +61,7 @@ def computed_in(x: str, y: str, divides: bool = False) -> str:
             return name
     if "bfloat16" in (x, y):
         return "bfloat16" if x == y else "float32"
-    *_, wider = sorted((x, y), key=lambda each: (dtype_of(each).itemsize, each in UNSIGNED))[::-1]
+    _, wider = sorted((x, y), key=lambda each: (dtype_of(each).itemsize, each in UNSIGNED))
     return wider
 
 

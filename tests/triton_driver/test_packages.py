@@ -1,5 +1,6 @@
 """Kernels of packages that people install, on the emulator under all checks, against PyTorch: those
-of liger-kernel and of flash-linear-attention (fla-core). docs/foreign.md has what they showed."""
+of liger-kernel, flash-linear-attention (fla-core), bitsandbytes, cut-cross-entropy and torchao.
+docs/foreign.md has what they showed."""
 
 from __future__ import annotations
 
@@ -194,10 +195,64 @@ def local_sums() -> None:
     expect(found, x.view(2, 4, 16, 4).cumsum(2).view(2, 64, 4))
 
 
+def blocks_of_eight_bits() -> None:
+    kernels = "bitsandbytes.backends.triton.kernels_8bit_quant"
+    quantize = operation(kernels, "quantize_blockwise_triton")
+    levels = operation("bitsandbytes.functional", "create_dynamic_map")()
+    on_cpu = torch.ops.bitsandbytes
+    x = torch.randn(1000)
+    found, largest = quantize(x, levels, 256)
+    wanted, sizes = on_cpu.quantize_blockwise.default(x, levels, 256)
+    # A value in the middle of two levels may be either.
+    assert (found != wanted).sum() <= 2
+    assert torch.equal(largest, sizes)
+    back = operation(kernels, "dequant_8bit_blockwise")(wanted, sizes, levels, 256, torch.float32)
+    expect(back, on_cpu.dequantize_blockwise.default(wanted, sizes, levels, 256, torch.float32))
+
+
+def blocks_of_four_bits() -> None:
+    kernels = "bitsandbytes.backends.triton.kernels_4bit"
+    quantize = operation(kernels, "quantize_4bit_blockwise_triton")
+    on_cpu, x = torch.ops.bitsandbytes, torch.randn(16, 64)
+    for kind in ("nf4", "fp4"):
+        largest, found = torch.empty(16, 1), torch.empty(8, 64, dtype=torch.uint8)
+        quantize(x, 64, kind, 16, largest, 1024, found)
+        wanted, sizes = on_cpu.quantize_4bit.default(x, 64, kind, torch.uint8)
+        assert (found.ravel() != wanted.ravel()).sum() <= 8
+        assert torch.equal(largest.ravel(), sizes)
+        back = torch.empty(16, 64)
+        dequantize = operation(kernels, "dequantize_4bit_impl")
+        dequantize(wanted.ravel(), sizes, 64, kind, torch.float32, back)
+        wanted = on_cpu.dequantize_4bit.default(wanted, sizes, 64, kind, (16, 64), torch.float32)
+        expect(back, wanted)
+
+
+def cut_cross_entropy() -> None:
+    x, w = (torch.randn(rows, 64).bfloat16().requires_grad_() for rows in (40, 200))
+    t = torch.randint(0, 200, (40,))
+    found = operation("cut_cross_entropy", "linear_cross_entropy")(x, w, t)
+    wanted = F.cross_entropy(x.float() @ w.float().T, t)
+    expect(found.float(), wanted, close=2e-2)
+    for each, right in zip(
+        torch.autograd.grad(found, (x, w)), torch.autograd.grad(wanted, (x, w)), strict=True
+    ):
+        torch.testing.assert_close(each, right, rtol=5e-2, atol=5e-3)
+
+
+def product_of_eight_bits() -> None:
+    a, b = (torch.randint(-100, 100, size, dtype=torch.int8) for size in ((48, 64), (64, 40)))
+    rows, columns = torch.rand(48), torch.rand(40)
+    module = "torchao.prototype.quantized_training.int8_mm"
+    found = operation(module, "scaled_int8_mm_cuda")(a, b, rows, columns)
+    expect(found, a.float() @ b.float() * rows[:, None] * columns, close=1e-4)
+
+
 CASES = (
     rms_norm, layer_norm, group_norm, swiglu, geglu, softmax, tanh, embedding, rope,
     kl_divergence, jsd, cross_entropy, fused_linear_cross_entropy, linear_attention,
-    gated_linear_attention, delta_rule, chunked_linear_attention, local_sums,
+    gated_linear_attention, delta_rule, chunked_linear_attention, local_sums, blocks_of_eight_bits,
+    blocks_of_four_bits,
+    cut_cross_entropy, product_of_eight_bits,
 )  # fmt: skip
 
 
@@ -206,7 +261,7 @@ def test_results_are_those_of_pytorch(device: str, case: Callable[[], None]) -> 
     importlib.import_module("triton")
     torch.manual_seed(27)
     name = case.__name__
-    if device == "gfx942" and name.endswith("cross_entropy"):
+    if device == "gfx942" and name in ("cross_entropy", "fused_linear_cross_entropy"):
         # liger-kernel takes half as many waves on AMD's processors if PyTorch is ROCm's.
         with pytest.raises(Exception, match="Required: 2048, Hardware limit: 1024"):
             case()

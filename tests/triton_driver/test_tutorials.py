@@ -31,8 +31,7 @@ def device(request: pytest.FixtureRequest) -> Iterator[str]:
         amdjit.sanitize(*ALL, raises=False) as found,
     ):
         yield request.param
-    # Waves hold copies of a sum, which differ in the last bit; RDNA 4's buffer atomics lack a
-    # scope.
+    # Waves hold copies of a sum, which differ in the last bit; buffer atomics lack a scope.
     allowed = {"lanes", "scope"}
     assert [each.render() for each in found.reports if each.kind not in allowed] == []
 
