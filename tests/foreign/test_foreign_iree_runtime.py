@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 
 PROGRAM = """
-import sys
-
 import iree.compiler
 import iree.runtime
 import numpy as np
@@ -30,7 +28,7 @@ func.func @scores(%a: tensor<64x32xf32>, %b: tensor<32x48xf32>) -> tensor<64x48x
 }
 '''
 module = iree.compiler.compile_str(
-    source, target_backends=["rocm"], extra_args=[f"--iree-rocm-target={sys.argv[1]}"]
+    source, target_backends=["rocm"], extra_args=["--iree-rocm-target=gfx1201"]
 )
 context = iree.runtime.SystemContext(config=iree.runtime.Config("hip"))
 context.add_vm_module(iree.runtime.VmModule.copy_buffer(context.instance, module))
@@ -47,16 +45,15 @@ PATHS = os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONP
 
 
 @pytest.mark.foreign
-@pytest.mark.parametrize("processor", ["gfx1201", "gfx1100", "gfx942"])
-def test_irees_runtime_launches_on_the_emulator(processor: str, tmp_path: Path) -> None:
+def test_irees_runtime_launches_on_the_emulator(tmp_path: Path) -> None:
     pytest.importorskip("iree.compiler", reason="IREE's compiler is not installed")
     pytest.importorskip("iree.runtime", reason="IREE's runtime is not installed")
     program, report = tmp_path / "program.py", tmp_path / "report.json"
     program.write_text(PROGRAM)
-    command = [sys.executable, "-m", "amdjit", "run", "--device", f"emulator:{processor}"]
+    command = [sys.executable, "-m", "amdjit", "run", "--device", "emulator:gfx1201"]
     command += ["--check", "memory,race,init,sync", "--report", str(report), "--"]
     done = subprocess.run(
-        [*command, sys.executable, str(program), processor],
+        [*command, sys.executable, str(program)],
         env={**os.environ, "PYTHONPATH": PATHS},
         capture_output=True,
         text=True,
