@@ -194,6 +194,7 @@ def test_programs_run_without_numba(program: str) -> None:
     check(HIDE_NUMBA + INSTALL + program)
 
 
+@pytest.mark.foreign
 @pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="Numba is not installed")
 @pytest.mark.parametrize(
     "program",
