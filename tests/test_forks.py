@@ -89,6 +89,7 @@ def failed_children(forks: int, compiling: int, timeout: float) -> str:
 PLAIN_LOCKS = {
     "amdjit/forking.py": "made again in the new process",
     "amdjit/backend/process.py": "of LLVM's process: a new one is started in the new process",
+    "amdjit/command_line/watching.py": "of the page's server, a command that does not fork",
     "amdjit/emulator/scheduling/workers.py": "of the calls of one launch",
     "amdjit/runtime/pending.py": "of a HIP device, which forked processes refuse",
 }
