@@ -202,14 +202,15 @@ class _Memory:
         return found
 
     def _address(self, address: int) -> int:
-        """Return where something is now. The last piece that begins before it has it."""
-        for piece, place in zip(self._launch.pieces, self._places, strict=True):
+        """Return where something is now. What ends one piece and begins the next is the next's."""
+        for piece, place in reversed(list(zip(self._launch.pieces, self._places, strict=True))):
             if piece.address <= address <= piece.address + piece.nbytes:
                 return place + address - piece.address
         return address
 
     def _moved(self, contents: bytes) -> bytearray:
-        """Return bytes in which each word that is an address in a piece is where that is now."""
+        """Return bytes in which each word that is an address in a piece is where that is now. What
+        ends one piece and begins the next is the next's."""
         found = bytearray(contents)
         words = np.frombuffer(found, "<u8", len(found) // 8)
         before = words.copy()

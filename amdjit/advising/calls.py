@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+import io
+from collections.abc import Mapping
+from contextlib import redirect_stdout
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.abi.launch_shape import LaunchShape
@@ -21,7 +22,7 @@ from amdjit.options import OptionError
 from amdjit.profiling.launch_profile import LaunchProfile
 from amdjit.profiling.profile import profile
 from amdjit.runtime.device import Device
-from amdjit.tuning.sending import SentArray, on_device, sent
+from amdjit.tuning.sending import on_device, sent
 from amdjit.tuning.tasks import array_contents
 
 __all__ = ["Outcome", "RecordedCall", "TrialError", "recorded"]
@@ -48,10 +49,8 @@ class RecordedCall:
     """The arguments by name, arrays of devices in a form that can be copied."""
     shape: LaunchShape
     device: Device
-
-    def with_kernel(self, kernel: Kernel) -> RecordedCall:
-        """Return the same launch of another kernel."""
-        return replace(self, kernel=kernel)
+    only_once: str = ""
+    """Why it cannot be repeated with copies of its arguments, "" if it can."""
 
     def run(self) -> Outcome:
         """Repeat the launch with new arguments, and count; TrialError if that is not possible."""
@@ -68,7 +67,8 @@ class RecordedCall:
         return tuple(found.reports)
 
     def _launched(self) -> Mapping[str, NDArray[Any]]:
-        with use(self.device):
+        # What the kernel prints, the user's own launch has printed.
+        with use(self.device), redirect_stdout(io.StringIO()):
             try:
                 given = on_device(self.arguments, self.device)
                 prepared = self.kernel.prepare(*given.values())
@@ -88,15 +88,5 @@ def _first_line(error: BaseException) -> str:
 def recorded(call: Calling) -> RecordedCall:
     """Copy a launch that is about to start."""
     kernel = Kernel(call.function, dict(call.options))
-    return RecordedCall(kernel, copy.deepcopy(sent(call.arguments)), call.shape, call.device)
-
-
-def arrays_of(value: Any) -> Iterator[NDArray[Any]]:
-    """Yield the arrays among recorded arguments."""
-    if isinstance(value, SentArray):
-        yield value.contents
-    elif isinstance(value, np.ndarray):
-        yield value
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from arrays_of(item)
+    arguments = {} if call.only_once else copy.deepcopy(sent(call.arguments))
+    return RecordedCall(kernel, arguments, call.shape, call.device, call.only_once)

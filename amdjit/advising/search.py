@@ -67,6 +67,8 @@ def advise(launch: LaunchProfile, call: RecordedCall | None, seconds: float) -> 
             f"{launch.kernel}: the arguments of the launch were not kept: profile it in "
             "`with amdjit.profile(calls=True):`"
         )
+    if call.only_once:
+        raise AdviceError(f"{launch.kernel} cannot be repeated: {call.only_once}")
     begin = time.monotonic()
     subject = Subject(call, read_source(call.kernel.function), _repeated(call))
     trials = _Trials(subject, _figures(subject.before.launch, call), begin + seconds)

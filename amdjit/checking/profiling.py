@@ -21,7 +21,7 @@ class Calling:
     function, options: the kernel's, the options as the decorator gave them. arguments: as the user
     gave them, by the names of the parameters. shape: an `abi.launch_shape.LaunchShape`; device: a
     `runtime.device.Device`. inspect: returns the `amdjit.Inspection` of the code, with its sources
-    and IR.
+    and IR. only_once: why it cannot be repeated with copies of its arguments, "" if it can.
     """
 
     function: FunctionType
@@ -30,6 +30,7 @@ class Calling:
     shape: Any
     device: Any
     inspect: Callable[[], Any]
+    only_once: str
 
 
 class ProfileBlock(Protocol):

@@ -7,11 +7,12 @@ The emulator makes the checks. All enclosing `sanitize` blocks collect what they
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from amdjit.checking.open_blocks import OpenBlock
 from amdjit.options import LANES_CHECK, SANITIZER_CHECKS, OptionError, checked_sanitize
 
 if TYPE_CHECKING:
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["ACTIVE", "is_on", "sanitize"]
 
 
-class sanitize:  # noqa: N801
+# The enclosing blocks, innermost last.
+ACTIVE: ContextVar[tuple[sanitize, ...]] = ContextVar("amdjit sanitizer", default=())
+
+
+class sanitize(OpenBlock):  # noqa: N801
     """Check the launches of a `with` block: memory, race, init, sync; all of them if none is named.
 
     lanes: also find races between the lanes of a wave, as the name "lanes" does. limit: the most
@@ -32,6 +37,8 @@ class sanitize:  # noqa: N801
     launch on a device other than the emulator raises LaunchError.
     """
 
+    enclosing = ACTIVE
+
     def __init__(
         self,
         *checks: str,
@@ -40,6 +47,7 @@ class sanitize:  # noqa: N801
         raises: bool | None = None,
         json: str | Path | None = None,
     ) -> None:
+        super().__init__()
         names = checks or SANITIZER_CHECKS
         own = checked_sanitize((*names, LANES_CHECK) if lanes else names, "sanitize")
         if limit is not None and (type(limit) is not int or limit < 1):
@@ -50,11 +58,6 @@ class sanitize:  # noqa: N801
         self.json = None if json is None else Path(json)
         self.reports: list[SanitizerReport] = []
         self.at_exit: list[Callable[[], None]] = []
-        self._tokens: list[Token[tuple[sanitize, ...]]] = []
-
-    def __enter__(self) -> sanitize:
-        self._tokens.append(ACTIVE.set((*ACTIVE.get(), self)))
-        return self
 
     def __exit__(
         self,
@@ -62,7 +65,7 @@ class sanitize:  # noqa: N801
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        ACTIVE.reset(self._tokens.pop())
+        super().__exit__(kind, error, trace)
         while self.at_exit and not self._tokens:
             self.at_exit.pop(0)()
 
@@ -70,10 +73,6 @@ class sanitize:  # noqa: N801
         return (
             f"<amdjit.sanitize({', '.join(sorted(self.own_checks))}), {len(self.reports)} reports>"
         )
-
-
-# The enclosing blocks, innermost last.
-ACTIVE: ContextVar[tuple[sanitize, ...]] = ContextVar("amdjit sanitizer", default=())
 
 
 def is_on(check: str) -> bool:

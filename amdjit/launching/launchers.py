@@ -156,6 +156,7 @@ class _Launches:
             shape,
             prepared.device,
             prepared.loaded.compiled.inspect,
+            prepared.only_once,
         )
 
     def _launch_as_known(

@@ -35,6 +35,7 @@ from amdjit.language.launch_numbers import PythonNumber, TooWideError
 from amdjit.late import late
 from amdjit.late_methods import dataclass
 from amdjit.launching.argument_types import argument_types, widened
+from amdjit.launching.array_facts import sharing
 from amdjit.launching.capture_checks import refuse_host_arrays, refuse_reports
 from amdjit.launching.foreign_arguments import Order, adopted, own_stream
 from amdjit.launching.outside_arrays import (
@@ -108,6 +109,18 @@ class PreparedLaunch:
 
     def __repr__(self) -> str:
         return f"<prepared launch of {self.loaded.compiled.signature} on {self.device.name}>"
+
+    @property
+    def only_once(self) -> str:
+        """Why the launch cannot be repeated with copies of its arguments, "" if it can."""
+        for name, is_written in zip(self.outside.names, self.outside.written, strict=True):
+            if is_written:
+                return f"it writes {name}, an array from outside the kernel"
+        pairs = zip(self.leaves.values, self.staging.arguments, strict=True)
+        unlike = {id(given): staged for given, staged in pairs}.values()
+        if sharing([*unlike, *self.outside.arrays]):
+            return "arrays of it share memory"
+        return ""
 
     def launch(self, shape: LaunchShape) -> None:
         """Copy arrays to the device, run the kernel, copy what it wrote back.

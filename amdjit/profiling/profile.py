@@ -7,15 +7,14 @@ blocks collect what is launched inside them.
 from __future__ import annotations
 
 import reprlib
-from contextvars import Token
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from amdjit.abi.launch_shape import LaunchShape
-from amdjit.checking.profiling import PROFILES, Calling, ProfileBlock
+from amdjit.checking.open_blocks import OpenBlock
+from amdjit.checking.profiling import PROFILES, Calling
 from amdjit.code_object import Kernel
 from amdjit.emulator.counting.counted_launch import CountedLaunch
 from amdjit.emulator.counting.samples import SampleSize, workgroups_of_rounds
@@ -30,8 +29,6 @@ from amdjit.target import Target
 
 # The page is a layer above profiles, which only offer to write it.
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     from amdjit.explorer import page
 else:
     page = late("amdjit.explorer.page")
@@ -51,7 +48,7 @@ class _Record:
     stopped: tuple[str, ...]
 
 
-class profile:  # noqa: N801
+class profile(OpenBlock):  # noqa: N801
     """Count what the launches of a `with` block do, on the emulator.
 
     workgroups: how many workgroups of a launch to record for its cycles, 0 for none; by default as
@@ -65,7 +62,10 @@ class profile:  # noqa: N801
     or AMDJIT_SANITIZE wants to check.
     """
 
+    enclosing = PROFILES
+
     def __init__(self, *, workgroups: int | None = None, instructions: int = 4_000_000) -> None:
+        super().__init__()
         if workgroups is not None and (type(workgroups) is not int or workgroups < 0):
             raise OptionError(f"profile: workgroups={workgroups!r}: give 0 or more workgroups")
         if type(instructions) is not int or instructions < 0:
@@ -73,20 +73,7 @@ class profile:  # noqa: N801
         self._workgroups, self._instructions = workgroups, instructions
         self.launches: list[LaunchProfile] = []
         self.stopped: list[str] = []
-        self._tokens: list[Token[tuple[ProfileBlock, ...]]] = []
         self._origin: LaunchOrigin | None = None
-
-    def __enter__(self) -> Self:
-        self._tokens.append(PROFILES.set((*PROFILES.get(), self)))
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        PROFILES.reset(self._tokens.pop())
 
     def sample_size(self, kernel: Kernel, geometry: LaunchShape, target: Target) -> SampleSize:
         """Return which workgroups of a launch to record. The emulator calls this."""

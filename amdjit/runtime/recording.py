@@ -16,16 +16,15 @@ import re
 import struct
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextvars import Token
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.checking.array_places import ArrayArgument
+from amdjit.checking.open_blocks import OpenBlock
 from amdjit.checking.profiling import RECORDERS
 from amdjit.code_object import CodeObject, MalformedCodeObject
 from amdjit.code_object.elf import ElfFile
@@ -52,6 +51,7 @@ _VERSION_WITH_STRINGS = 5
 # "assert", "raise" or "index"; the file's name; the line.
 Statement = tuple[str, str, int]
 
+_NUMBERED = re.compile(r"(\d{4,})-.*\.amdjit$")
 # An absolute path, of POSIX or of Windows, up to its final zero.
 _PATH = re.compile(rb"(?<=\0)(?:/|[A-Za-z]:[\\/])[^\0]*(?=\0)")
 
@@ -98,7 +98,7 @@ class RecordedLaunch:
         return CodeObject.read(self.code_object).target_name
 
     def write(self, path: Path) -> None:
-        """Write the file. OSError if that is not possible."""
+        """Write the file. OSError if that is not possible, FileExistsError if it is there."""
         form = {
             "schema": SCHEMA,
             "kernel": self.kernel,
@@ -119,7 +119,7 @@ class RecordedLaunch:
             "lines": self.lines,
             "versions": self.versions,
         }  # fmt: skip
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
             archive.writestr("launch.json", json.dumps(form, indent=1))
             archive.writestr("code_object", self.code_object)
             for number, piece in enumerate(self.pieces):
@@ -187,17 +187,20 @@ def _digest(contents: bytes) -> str:
     return hashlib.sha256(contents).hexdigest()
 
 
-class record:  # noqa: N801
+class record(OpenBlock):  # noqa: N801
     """Write each launch of a `with` block to a file of a folder, before it starts.
 
     `amdjit replay FILE` and `amdjit.replay(file)` repeat it on the emulator, under checks. A file
     has the code object, the arguments, and the memory that the arguments point into.
 
-    folder: made if it does not exist. kernel: record only kernels of this name. most: how many
-    launches to record at most. limit: bytes of memory that one file keeps at most; of memory beyond
-    it, only a digest is kept, and the launch cannot be repeated. `files` are those written so far.
+    folder: made if it does not exist; numbers of files go on from those that are there. kernel:
+    record only kernels of this name. most: how many files to keep; the oldest launches make room.
+    limit: bytes of memory that one file keeps at most; of memory beyond it, only a digest is kept,
+    and the launch cannot be repeated. `files` are those that were kept.
     AMDJIT_RECORD=folder records all launches of a process.
     """
+
+    enclosing = RECORDERS
 
     def __init__(
         self,
@@ -207,23 +210,12 @@ class record:  # noqa: N801
         most: int = 1000,
         limit: int = _CONTENTS,
     ) -> None:
+        super().__init__()
         if most < 1 or limit < 0:
             raise OptionError(f"record: most={most!r}, limit={limit!r}: give 1 and 0 at least")
         self._folder, self._kernel, self._most, self._limit = Path(folder), kernel, most, limit
         self.files: list[Path] = []
-        self._tokens: list[Token[Any]] = []
-
-    def __enter__(self) -> record:
-        self._tokens.append(RECORDERS.set((*RECORDERS.get(), self)))
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        RECORDERS.reset(self._tokens.pop())
+        self._next: int | None = None
 
     def launching(
         self,
@@ -240,7 +232,7 @@ class record:  # noqa: N801
     ) -> None:
         """Write a launch that is about to start. spans: address and size of the memory that it may
         access. read: returns the bytes at an address. LaunchError if the file cannot be written."""
-        if self._kernel not in (None, kernel) or len(self.files) >= self._most:
+        if self._kernel not in (None, kernel):
             return
         launch = RecordedLaunch(
             kernel,
@@ -254,13 +246,27 @@ class record:  # noqa: N801
             lines=_lines(code_object),
             versions=_versions(),
         )
-        path = self._folder / f"{len(self.files):04}-{_file_name(kernel)}.amdjit"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            launch.write(path)
+            self.files.append(self._written(launch))
+            while len(self.files) > self._most:
+                self.files.pop(0).unlink(missing_ok=True)
         except OSError as error:
-            raise LaunchError(f"{path} cannot be written: {error.strerror}") from error
-        self.files.append(path)
+            raise LaunchError(f"{self._folder}: {error.strerror}") from error
+
+    def _written(self, launch: RecordedLaunch) -> Path:
+        """Write a launch under the next number that no file has, of this process or another."""
+        if self._next is None:
+            taken = (_NUMBERED.match(file.name) for file in self._folder.iterdir())
+            self._next = max((int(each[1]) + 1 for each in taken if each), default=0)
+        while True:
+            path = self._folder / f"{self._next:04}-{_file_name(launch.kernel)}.amdjit"
+            self._next += 1
+            try:
+                launch.write(path)
+            except FileExistsError:
+                continue
+            return path
 
     def _pieces(
         self, spans: Iterable[tuple[int, int]], read: Callable[[int, int], bytes]

@@ -12,7 +12,13 @@ import amdjit
 from amdjit import LaunchError, f32, shared, threadIdx
 from amdjit.advising.advice import Advice
 from tests.advising.good_kernels import GOOD
-from tests.advising.slow_kernels import SLOW, Case, floats, transpose_through_lds
+from tests.advising.slow_kernels import (
+    SLOW,
+    Case,
+    floats,
+    one_half_each,
+    transpose_through_lds,
+)
 
 
 def advice_on(case: Case, device: str = "emulator:gfx1201", seconds: float = 60.0) -> Advice:
@@ -169,6 +175,47 @@ def test_closures_defaults_device_arrays_and_arguments_of_the_launch() -> None:
     # The user's arrays are as the launch left them.
     assert np.array_equal(out.copy_to_host(), found)
     assert np.array_equal(x.copy_to_host(), before)
+
+
+TOTAL = amdjit.to_device(np.zeros(1, np.int32))
+
+
+@amdjit.kernel(block=64)
+def adds_outside(x, out):
+    i = amdjit.grid(1)
+    amdjit.atomic.add(TOTAL, 0, 1)
+    out[i] = x[i]
+
+
+def test_launches_that_copies_cannot_repeat() -> None:
+    with pytest.raises(LaunchError, match="it writes TOTAL, an array from outside"):
+        advice_on(Case(adds_outside, 2, 64, lambda: (floats(128), floats(128))))
+    assert TOTAL.copy_to_host().tolist() == [128]
+    both = floats(16385)
+    with pytest.raises(LaunchError, match="arrays of it share memory"):
+        advice_on(Case(one_half_each, 4, 256, lambda: (both[:-1], both[1:], floats(16384))))
+    advice_on(Case(one_half_each, 4, 256, lambda: (both, both, floats(16385))), seconds=0)
+
+
+@amdjit.kernel(block=256)
+def tells(x, out, is_signed):
+    i = amdjit.grid(1)
+    if i == 0:
+        print("first")
+    item = x[i]
+    out[i] = item ^ 0x55 if is_signed else item
+
+
+def test_prints_names_and_booleans_of_the_kernel(capsys: pytest.CaptureFixture[str]) -> None:
+    x = np.arange(2**19, dtype=np.uint8)
+    advice = advice_on(Case(tells, 2048, 256, lambda: (x, np.zeros_like(x), True)))
+    assert capsys.readouterr().out == "first\n"
+    tried = [*advice.proposals, *advice.rejected]
+    assert not [each for each in advice.rejected if "differ" in each.reason]
+    assert "for item_ in amdjit.static_range" in "".join(each.diff for each in advice.proposals)
+    assert any("`is_signed`" in each.text for each in tried)
+    constants = [each.arguments for each in advice.proposals if each.kind == "constants"]
+    assert all(each["is_signed"] is True for each in constants)
 
 
 def test_json() -> None:

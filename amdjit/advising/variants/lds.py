@@ -42,13 +42,14 @@ def _shared_arrays(subject: Subject) -> Iterator[_SharedArray]:
     for node in subject.nodes(ast.Assign):
         call, target = node.value, node.targets[0]
         is_shared = called_name(call) == "array" and "shared" in subject.text(call.func)
-        if is_shared and isinstance(target, ast.Name) and call.args:
-            shape = call.args[0]
+        if is_shared and isinstance(target, ast.Name):
+            named = [each.value for each in call.keywords if each.arg == "shape"]
+            shape = [*call.args, *named][0]
             extents = tuple(shape.elts) if isinstance(shape, ast.Tuple) else (shape,)
             yield _SharedArray(target.id, call, extents)
 
 
-def _group(array: _SharedArray) -> str:
+def _kind(array: _SharedArray) -> str:
     return f"layout of {array.name}"
 
 
@@ -61,7 +62,7 @@ def _padded(subject: Subject, array: _SharedArray) -> Iterator[Variant]:
     last = array.extents[-1]
     for padding in _PADDINGS:
         yield Variant(
-            _group(array),
+            _kind(array),
             _longer_rows(array, padding),
             subject.place(array.call),
             edits=(subject.edit(last, f"{factor(subject.text(last))} + {padding}"),),
@@ -79,7 +80,7 @@ def _swizzled(subject: Subject, array: _SharedArray) -> Iterator[Variant]:
         row = "({0})" if width == 1 else f"({{0}}) * {width}"
         edits = [_exchange(subject, use, row, columns) for use in indexed]
         yield Variant(
-            _group(array),
+            _kind(array),
             f"exchange the columns of `{array.name}`, `column ^ row`"
             + (f" in pieces of {width}" if width > 1 else "")
             + ", so that a column lies in different banks",
@@ -135,7 +136,7 @@ def _padded_by_hand(subject: Subject, array: _SharedArray) -> Iterator[Variant]:
         edits = [subject.edit(product.right, wider) for product in products]
         longer = f"{factor(subject.text(size))} // {factor(width)} * {wider}"
         yield Variant(
-            _group(array),
+            _kind(array),
             _longer_rows(array, padding),
             subject.place(array.call),
             edits=(subject.edit(size, longer), *edits),
@@ -149,7 +150,7 @@ def without_barriers(subject: Subject) -> Iterator[Variant]:
         file, line = subject.place(node)
         yield Variant(
             f"barrier {number}",
-            f"leave out the barrier of line {line}: without it no race is found",
+            f"leave out the barrier of line {line}",
             (file, line),
             edits=(subject.edit(node, "pass"),),
         )

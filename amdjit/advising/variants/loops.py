@@ -164,10 +164,11 @@ def _with_more_work(subject: Subject, node: ast.Assign, count: int) -> Variant:
     body = subject.source.node.body
     first, last = subject.source.span(node), subject.source.span(body[-1])
     indent = " " * first.column
-    index = f"{subject.text(node.targets[0])} = {subject.text(node.value)} * {count} + item"
+    item = _new_name(subject)
+    index = f"{subject.text(node.targets[0])} = {subject.text(node.value)} * {count} + {item}"
     rest = subject.source.text.lines[first.end_line : last.end_line]
     inner = "".join(f"    {line}" if line.strip() else line for line in rest).rstrip("\n")
-    text = f"for item in amdjit.static_range({count}):\n{indent}    {index}\n{inner}"
+    text = f"for {item} in amdjit.static_range({count}):\n{indent}    {index}\n{inner}"
     end = len(subject.source.text.line(last.end_line))
     whole = Span(first.source, first.line, first.column, last.end_line, end)
     shape = subject.call.shape
@@ -180,3 +181,12 @@ def _with_more_work(subject: Subject, node: ast.Assign, count: int) -> Variant:
         edits=(Edit(whole, text),),
         shape=shape._replace(grid=grid),
     )
+
+
+def _new_name(subject: Subject) -> str:
+    """Return a name that the kernel does not use."""
+    used = {node.id for node in subject.nodes(ast.Name)} | set(subject.call.arguments)
+    name = "item"
+    while name in used:
+        name += "_"
+    return name

@@ -15,20 +15,19 @@ from amdjit.advising.subject import Subject, Variant, called_name
 __all__ = ["constants", "narrow_integers", "without_doubles"]
 
 _MOST_CONSTANTS = 3
-_WIDE_INTEGERS = ("i64", "u64", "int64", "uint64")
 _DOUBLES = ("f64", "float64")
-_NARROWER = {"i64": "i32", "u64": "u32", "int64": "int32", "uint64": "uint32"}
+_NARROWER = {"i64": "i32", "u64": "u32", "int64": "i32", "uint64": "u32"}
 
 
 def constants(subject: Subject) -> Iterator[Variant]:
-    """Yield kernels for which numbers of the launch are known when they are compiled."""
+    """Yield kernels for which Python's numbers among the arguments are known when they are
+    compiled. NumPy's have types of their own, which constants do not have."""
     parameters = {each.arg: each for each in subject.source.node.args.args}
-    numbers = {
-        name: int(value)
+    known = {
+        name: value
         for name, value in subject.call.arguments.items()
-        if isinstance(value, (int, np.integer)) and name in parameters
+        if isinstance(value, int) and name in parameters and parameters[name].annotation is None
     }
-    known = {name: value for name, value in numbers.items() if parameters[name].annotation is None}
     singles = [{name: value} for name, value in known.items()]
     for chosen in [known, *singles[:_MOST_CONSTANTS]] if len(known) > 1 else singles:
         names = " and ".join(f"`{name}`" for name in chosen)
@@ -55,17 +54,15 @@ def _annotated(subject: Subject, parameter: ast.arg) -> Edit:
 
 def narrow_integers(subject: Subject) -> Iterator[Variant]:
     """Yield kernels with integers of 32 bits in place of those of 64."""
-    casts = [node for node in subject.nodes(ast.Call) if called_name(node) in _WIDE_INTEGERS]
-    wide = {
-        name: value
+    casts = [node for node in subject.nodes(ast.Call) if called_name(node) in _NARROWER]
+    narrow: dict[str, Any] = {
+        name: np.int32(value)
         for name, value in subject.call.arguments.items()
-        if isinstance(value, (np.int64, np.uint64)) and abs(int(value)) < 2**31
+        if isinstance(value, np.int64) and abs(int(value)) < 2**31
     }
-    narrow: dict[str, Any] = {name: np.int32(value) for name, value in wide.items()}
     if casts:
         edits = tuple(
-            subject.edit(node.func, f"amdjit.{_NARROWER[called_name(node)].replace('int', 'i')}")
-            for node in casts
+            subject.edit(node.func, f"amdjit.{_NARROWER[called_name(node)]}") for node in casts
         )
         text = (
             "compute in integers of 32 bits: addresses and products of 64 take several instructions"
