@@ -41,7 +41,11 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "new", metavar="NEW", help="what it is compared with; OLD again, if --new-... say how"
     )
-    add_source(parser)
+    add_source(
+        parser,
+        run="run both files as programs on the emulator, and compare their launches of KERNEL; "
+        "what follows -- is the programs'",
+    )
     for option, meaning in (
         ("signature", "types"),
         ("target", "processor"),
@@ -54,16 +58,6 @@ def add(commands: Commands) -> None:
             metavar="NAME=VALUE" if option == "option" else option.upper(),
             help=f"the {meaning} of NEW, if it is another one",
         )
-    parser.add_argument(
-        "--kernel", dest="name", default="*", help="only these kernels: a name, or a pattern"
-    )
-    parser.add_argument(
-        "--run",
-        dest="runs",
-        action="store_true",
-        help="run both files as programs on the emulator, and compare their launches of KERNEL; "
-        "what follows -- is the programs'",
-    )
     parser.add_argument(
         "--figures", default="", help="only these, such as cycles,vgprs; `amdjit gate -h` has all"
     )

@@ -48,15 +48,9 @@ def add(commands: Commands) -> None:
         metavar="CONDITIONS",
         help='such as "vgprs<=128, spills==0, gemm_*: occupancy>=8"',
     )
-    add_source(parser)
-    parser.add_argument(
-        "--kernel", dest="name", default="*", help="only these kernels: a name, or a pattern"
-    )
-    parser.add_argument(
-        "--run",
-        dest="runs",
-        action="store_true",
-        help="run FILE.py as a program on the emulator, and check each launch of KERNEL; what "
+    add_source(
+        parser,
+        run="run FILE.py as a program on the emulator, and check each launch of KERNEL; what "
         "follows -- is the program's",
     )
     shown = parser.add_mutually_exclusive_group()

@@ -94,8 +94,13 @@ def _own_modules(file: Path) -> Iterator[None]:
         sys.path[:] = path
 
 
-def add_source(command: argparse.ArgumentParser) -> None:
-    """Add what says how FILE.py:KERNEL is compiled."""
+def add_source(command: argparse.ArgumentParser, run: str) -> None:
+    """Add what says how FILE.py:KERNEL is compiled, and which kernels are meant. run: what `--run`
+    does."""
+    command.add_argument(
+        "--kernel", dest="name", default="*", help="only these kernels: a name, or a pattern"
+    )
+    command.add_argument("--run", dest="runs", action="store_true", help=run)
     command.add_argument(
         "--signature",
         action="append",

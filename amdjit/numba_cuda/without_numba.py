@@ -1,7 +1,7 @@
 """The module `numba` of a process in which `install()` has been called, and Numba is not installed.
 
-It has the types, and what else programs for CUDA import from it. All other names say that Numba is
-missing.
+It has the types, and what else programs for CUDA import from it. Numba's other names say that Numba
+is missing.
 """
 
 from __future__ import annotations
@@ -18,6 +18,19 @@ from amdjit.numba_cuda.types import *  # noqa: F403
 __version__ = "0.68.1"
 """The version of Numba whose names these are."""
 __path__: list[str] = []
+
+
+# What programs ask Numba for besides. Any other name is no attribute: pickle and PyTorch's compiler
+# ask all modules for names.
+_OF_NUMBA = frozenset(
+    {
+        "carray", "cfunc", "deferred_type", "experimental", "farray", "from_dtype", "gdb",
+        "gdb_breakpoint", "gdb_init", "get_num_threads", "get_parallel_chunksize", "get_thread_id",
+        "jit", "jit_module", "literal_unroll", "literally", "njit", "objmode", "optional",
+        "parallel_chunksize", "parfors", "pndindex", "prange", "set_num_threads",
+        "set_parallel_chunksize", "stencil", "stencils", "threading_layer", "typed", "typeof",
+    }
+)  # fmt: skip
 
 
 class NumbaMissingError(LaunchError, ImportError):
@@ -40,13 +53,13 @@ def guvectorize(*arguments: Any, target: str = "cpu", **options: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """Return a module below this one. NumbaMissingError for other names; AttributeError for those
-    that Python itself asks for."""
+    """Return a module below this one. NumbaMissingError for Numba's other names; AttributeError for
+    names that Numba does not have."""
     if name in ("core", "cuda", "np"):
         return load_module(f"numba.{name}")
-    if name.startswith("__"):
-        raise AttributeError(f"module 'numba' has no attribute {name!r}")
-    _missing(f"numba.{name}")
+    if name in _OF_NUMBA:
+        _missing(f"numba.{name}")
+    raise AttributeError(f"module 'numba' has no attribute {name!r}")
 
 
 def _missing(name: str) -> NoReturn:

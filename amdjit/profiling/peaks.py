@@ -27,8 +27,8 @@ class Peaks:
     source: str
 
     def leaves_empty(self, workgroups: int) -> bool:
-        """Whether a launch of so many workgroups leaves some of the processors without work: it
-        cannot come near to the limits."""
+        """Whether a launch with this many workgroups leaves some processors idle, so that it
+        cannot come near the limits."""
         return workgroups < self.workgroup_processors
 
 

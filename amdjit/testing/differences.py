@@ -43,8 +43,8 @@ class Change:
 class PartDifference:
     """What differs in a part of a kernel: a source line, or a configuration of a tuned kernel.
 
-    name: the part. text: the line, or what else is said of the part, "" for nothing. figures: what
-    changed.
+    name: of the part. text: the source line, or another description of the part; may be empty.
+    figures: what changed.
     """
 
     name: str
@@ -152,7 +152,7 @@ def _by_name(kernels: Sequence[Measured]) -> dict[str, list[Measured]]:
 
 
 def _of_one_name(old: Sequence[Measured], new: Sequence[Measured]) -> list[_Pair]:
-    """Pair those that have most in common first, and what is alike in that by size of the code."""
+    """Pair the kernels that have most in common first; code size breaks ties."""
     ranked = sorted(
         (_distance(one, other), i, j) for i, one in enumerate(old) for j, other in enumerate(new)
     )

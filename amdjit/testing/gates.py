@@ -21,7 +21,7 @@ class Outcome:
     name: arguments, options, the launch. object: the file that it was read from, "" if from none.
     figure, operator, bound: the condition. value: the figure. holds: whether the condition is met.
     file, line: the source of most of the figure, None if the condition is met or no line is known.
-    cause: more about that, "" for nothing.
+    cause: further details of that place; may be empty.
     """
 
     kernel: str

@@ -75,7 +75,7 @@ class Measured:
 
 
 def title_of(kernel: str, target: str, details: Sequence[str]) -> str:
-    """Return a kernel's name with what tells it from others. Arguments stand behind the name."""
+    """Return a kernel's name with the details that distinguish it, its arguments first."""
     arguments = "".join(one for one in details if one.startswith("("))
     others = (one for one in details if not one.startswith("("))
     return f"{kernel}{arguments} {'; '.join((f'for {target}', *others))}"

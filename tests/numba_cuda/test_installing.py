@@ -231,6 +231,30 @@ with pytest.raises(ImportError, match="target 'cpu'"):
     )
 
 
+def test_modules_answer_for_names_that_nobody_has() -> None:
+    """pickle asks all modules for the name of what it writes, and expects an AttributeError."""
+    check(
+        HIDE_NUMBA
+        + INSTALL
+        + """
+import pickle, pkgutil, sys
+import amdjit, numba, numba.cuda, numba.cuda.random, numba.extending, numba.types, numba.config
+import numba.core.errors
+for each in pkgutil.iter_modules(amdjit.numba_cuda.__path__, "amdjit.numba_cuda."):
+    __import__(each.name)
+for name, module in sorted(sys.modules.items()):
+    if name.partition(".")[0] in ("amdjit", "numba"):
+        assert not hasattr(module, "no_such_name"), name
+
+def place(x):
+    return x
+
+place.__module__ = None
+assert pickle.loads(pickle.dumps(place)) is place
+"""
+    )
+
+
 def test_a_module_that_is_numbas_already_is_not_replaced() -> None:
     check(
         "import sys, types, pytest, amdjit.numba_cuda\n"
