@@ -122,6 +122,25 @@ def _show_lines(launch: RecordedLaunch) -> None:
         linecache.cache[file] = (sum(map(len, lines)), None, lines, file)
 
 
+_FLOATS_OF_C = {"float": 4, "double": 8, "_Float16": 2}
+_INTEGERS_OF_C = {"char": 1, "short": 2, "int": 4, "long": 8}
+
+
+def _element_type(array: ArrayArgument) -> np.dtype[Any]:
+    """Return the type of an array's elements, of which NumPy or C has the name; bytes if neither
+    has."""
+    *signs, name = array.dtype.split() or [""]
+    if _FLOATS_OF_C.get(name) == array.itemsize:
+        return np.dtype(f"f{array.itemsize}")
+    if _INTEGERS_OF_C.get(name) == array.itemsize:
+        return np.dtype(f"{'u' if 'unsigned' in signs else 'i'}{array.itemsize}")
+    try:
+        found = np.dtype(array.dtype)
+    except TypeError:
+        return np.dtype(f"V{array.itemsize}")
+    return found if found.itemsize == array.itemsize else np.dtype(f"V{array.itemsize}")
+
+
 class _Memory:
     """The memory of a recorded launch, on a device, while a `with` block lasts."""
 
@@ -192,13 +211,8 @@ class _Memory:
         low, high = array.span
         host = bytearray(high - low)
         self._device.copy_to_host(memoryview(host), low)
-        try:
-            dtype = np.dtype(array.dtype)
-        except TypeError:  # a type that NumPy lacks, such as bf16
-            dtype = np.dtype(f"V{array.itemsize}")
-        found: NDArray[Any] = np.ndarray(
-            array.shape, dtype, host, array.address - low, array.strides
-        )
+        offset, dtype = array.address - low, _element_type(array)
+        found: NDArray[Any] = np.ndarray(array.shape, dtype, host, offset, array.strides)
         return found
 
     def _address(self, address: int) -> int:

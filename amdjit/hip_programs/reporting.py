@@ -97,8 +97,10 @@ class ReportingGpu(Gpu):
         return call_place() if self._is_python else frames_of(frames, count)
 
     def _place(self, asking: _Asking) -> CallPlace | None:
-        """Return the line of the program, where checks will tell it."""
-        return self._line(asking) if "memory" in self._settings.checks else None
+        """Return the place in the program, where checks will tell it."""
+        if "memory" not in self._settings.checks:
+            return None
+        return self._line(asking) or CallPlace(None, None, by_array=False)
 
     def _line(self, asking: _Asking) -> CallPlace | None:
         if asking is None or isinstance(asking, CallPlace):
@@ -174,11 +176,10 @@ class ReportingGpu(Gpu):
         if near is None or distance(near) > _NEAR:
             return None
         nbytes, asking = self._made[near]
-        place = self._line(asking)
-        where = (
-            f"at {place.file}:{place.line}" if place else "by code without lines: compile with -g"
+        place = self._line(asking) or CallPlace(None, None, by_array=False)
+        return (
+            f"{'near' if distance(near) else 'in'} {nbytes} bytes that are allocated {place.text}"
         )
-        return f"{'near' if distance(near) else 'in'} {nbytes} bytes that are allocated {where}"
 
     def _arrays(self, function: EmulatedFunction, kernarg: bytearray) -> list[ArrayArgument]:
         """Return the arguments that point into allocations, as arrays to their end."""

@@ -6,6 +6,7 @@ include/, which is /usr where it is installed.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -68,7 +69,10 @@ def compile_program(name: str, *processors: str, debug: bool = True, library: bo
     options += ["-L", str(hip_library().parent), "-lamdhip64", "-lpthread", "-o", str(compiled)]
     command = [_COMPILER, "-x", "hip", f"{name}.hip", *options]
     subprocess.run(command, cwd=PROGRAMS, check=True)
-    return compiled.replace(output)
+    # A worker may run the program already: one that is replaced has no lines any more.
+    with contextlib.suppress(FileExistsError):
+        os.link(compiled, output)
+    return output
 
 
 def _device_library(processor: str) -> list[str]:

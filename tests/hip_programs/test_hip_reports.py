@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import amdjit
 from amdjit.code_object.bundles import bundle_size
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.hip_programs.gpu import Gpu
@@ -76,12 +77,29 @@ def test_a_fault_ends_the_program_after_its_report() -> None:
     )
 
 
+def test_a_recorded_launch_is_repeated(tmp_path: Path) -> None:
+    program = compile_program("bugs", "gfx1201")
+    run_program(program, "out-of-bounds", options=("--record", str(tmp_path)))
+    (file,) = tmp_path.iterdir()
+    found = amdjit.replay(file)
+    (report,) = found.reports
+    assert (report.array, report.index) == ("x", (128,))
+    assert (report.file, report.line) == ("bugs.hip", line_with("bugs", "BUG out-of-bounds"))
+    assert found.results["x"].tolist() == list(range(128))
+
+
 def test_a_program_without_debug_information_is_told_of_it() -> None:
     program = compile_program("bugs", "gfx1201", debug=False)
     ran = run_program(program, "out-of-bounds", options=("--check", "memory"))
     (report,) = ran.reports
     assert (report["file"], report["array"]) == (None, "argument_0")
     assert report["notes"][-1].endswith("compile with -g")
+    (leak,) = run_program(program, "leak", options=("--check", "memory")).reports
+    assert (leak["kind"], leak["nbytes"], leak["file"]) == ("leak", 512, None)
+    assert leak["notes"] == ["allocated by code without lines: compile with -g"]
+    (late,) = run_program(program, "use-after-free", options=("--check", "memory")).reports
+    assert late["kind"] == "use-after-free"
+    assert late["notes"] == ["made by code without lines: compile with -g"]
 
 
 def test_a_program_for_another_processor_is_told_which_one() -> None:

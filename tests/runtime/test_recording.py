@@ -112,6 +112,25 @@ def test_the_checks_name_the_element_and_the_line(tmp_path: Path) -> None:
     assert fault.array == "x"
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("float", np.float32), ("float32", np.float32), ("unsigned int", np.uint32),
+        ("int", np.int32), ("Pair", "V4"), ("long", "V4"), ("", "V4"),
+    ],
+)  # fmt: skip
+def test_elements_have_types_of_numpy_or_of_c(tmp_path: Path, name: str, expected: Any) -> None:
+    """Arrays of programs in C++ have C's names, some of which are another type's in NumPy."""
+    x = np.arange(64, dtype=np.float32)
+    file = recorded(tmp_path, scale, 2, 32, x, np.zeros_like(x), 63)
+    launch = RecordedLaunch.read(file)
+    arrays = tuple(each._replace(dtype=name) for each in launch.arrays)
+    replace(launch, arrays=arrays).write(tmp_path / "named.amdjit")
+    found = amdjit.replay(tmp_path / "named.amdjit", check=()).results["x"]
+    assert found.dtype == np.dtype(expected)
+    assert found.tobytes() == x.tobytes()
+
+
 def test_asserts(tmp_path: Path) -> None:
     x = np.arange(32, dtype=np.float32) - 5
     with pytest.raises(AssertionError), amdjit.record(tmp_path) as launches:

@@ -106,6 +106,7 @@ def _tell(memory: DeviceMemory, block: sanitize | None) -> None:
             address=allocations[0][0],
             nbytes=nbytes,
             count=len(allocations),
+            notes=() if source.made.file is not None else (f"allocated {source.made.text}",),
             help=_HELP_FOR_PROGRAMS if source.is_program else _HELP,
         )
         publish((report,), source.settings)

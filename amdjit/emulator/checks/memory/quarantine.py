@@ -21,14 +21,21 @@ _MOST = 256
 
 @dataclass(frozen=True, slots=True)
 class CallPlace:
-    """A line of the user's program.
+    """A line of the user's program, or code of it of which no line is known.
 
     by_array: an array asked for the memory, and frees it itself.
     """
 
-    file: str
-    line: int
+    file: str | None
+    line: int | None
     by_array: bool
+
+    @property
+    def text(self) -> str:
+        """The place in words, to follow "made" or "freed"."""
+        if self.file is None:
+            return "by code without lines: compile with -g"
+        return f"at {shown_file(self.file)}:{self.line}"
 
 
 # The line of a program that is not Python and calls the device; None for those that are.
@@ -79,11 +86,7 @@ class Quarantine(MemoryObserver):
         """Return where the memory at `address` was freed."""
         before = self.find(address)
         where = before.freed if before is not None else None
-        return (
-            f"; it was freed before, at {shown_file(where.file)}:{where.line}"
-            if where is not None
-            else ""
-        )
+        return f"; it was freed before, {where.text}" if where is not None else ""
 
     def find(self, address: int) -> Freed | None:
         """Return the freed allocation that an address lies in."""

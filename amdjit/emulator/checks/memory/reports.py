@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from amdjit.abi.code_marks import index_at
 from amdjit.checking.array_places import Place, place_of, signed_offset
-from amdjit.diagnostics.notebooks import shown_file
 from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
 from amdjit.emulator.checks.findings import Finding, LaunchFacts, Row, report_of
 from amdjit.emulator.checks.memory.instrument import WIDE, MemoryKind
-from amdjit.emulator.checks.memory.quarantine import CallPlace, Freed, Quarantine
+from amdjit.emulator.checks.memory.quarantine import Freed, Quarantine
 from amdjit.emulator.launch.faults import global_verb
 from amdjit.emulator.layout import FaultKind, Report
 
@@ -121,14 +120,13 @@ def _global(row: Row, facts: LaunchFacts, writes: bool) -> Finding:
 
 
 def _use_after_free(what: str, address: int, freed: Freed) -> Finding:
-    made = _at("made", freed.made)
     start, end = freed.allocation.start, freed.allocation.end
     return Finding(
         "use-after-free",
         f"{what} at byte {address - start} of {end - start} that were freed",
         "keep the array (or the allocation) until the last launch that uses its memory has ended",
         other=None if freed.freed is None else Origin("freed", freed.freed.file, freed.freed.line),
-        notes=(made,) if made else (),
+        notes=(f"made {freed.made.text}",),
     )
 
 
@@ -148,7 +146,3 @@ def _read_only(what: str, label: str, hit: Place | None, meant: Place | None) ->
         else (),
         place=hit,
     )
-
-
-def _at(what: str, place: CallPlace | None) -> str:
-    return "" if place is None else f"{what} at {shown_file(place.file)}:{place.line}"
