@@ -109,19 +109,19 @@ def _is_of_tuning(file: Path) -> bool:
 def _sources(options: argparse.Namespace) -> tuple[Source, Source]:
     old = Source(
         options.old,
-        options.signature,
-        options.target,
-        options.option,
-        options.runs,
-        options.arguments,
+        signatures=options.signature,
+        target=options.target,
+        options=options.option,
+        runs=options.runs,
+        arguments=options.arguments,
     )
     new = Source(
         options.new,
-        options.new_signature or options.signature,
-        options.new_target[-1] if options.new_target else options.target,
-        [*options.option, *options.new_option],
-        options.runs,
-        options.arguments,
+        signatures=options.new_signature or options.signature,
+        target=options.new_target[-1] if options.new_target else options.target,
+        options=[*options.option, *options.new_option],
+        runs=options.runs,
+        arguments=options.arguments,
     )
     return old, new
 

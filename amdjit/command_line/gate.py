@@ -76,11 +76,11 @@ def _gate(options: argparse.Namespace) -> int:
     conditions = parse_conditions("\n".join(options.conditions))
     source = Source(
         options.kernel,
-        options.signature,
-        options.target,
-        options.option,
-        options.runs,
-        options.arguments,
+        signatures=options.signature,
+        target=options.target,
+        options=options.option,
+        runs=options.runs,
+        arguments=options.arguments,
     )
     found = outcomes(source.measure(), conditions, options.name)
     holds = all(one.holds for one in found)

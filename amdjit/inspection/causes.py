@@ -97,7 +97,8 @@ def _cause(
     kind: str, sentence: str, place: SourcePlace | None, accesses: list[AccessFacts]
 ) -> Cause:
     file, line = place or (None, None)
-    return Cause(kind, sentence, "code", file, line, tuple(each.address for each in accesses))
+    addresses = tuple(each.address for each in accesses)
+    return Cause(kind, sentence, "code", file=file, line=line, addresses=addresses)
 
 
 def _scratch(facts: KernelFacts) -> Iterator[_Weighed]:

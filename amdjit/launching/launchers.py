@@ -152,11 +152,11 @@ class _Launches:
         return Calling(
             kernel.specialisations.function,
             kernel.specialisations.options.given,
-            dict(zip(kernel.signature.names, bound, strict=True)),
-            shape,
-            prepared.device,
-            prepared.loaded.compiled.inspect,
-            prepared.only_once,
+            arguments=dict(zip(kernel.signature.names, bound, strict=True)),
+            shape=shape,
+            device=prepared.device,
+            inspect=prepared.loaded.compiled.inspect,
+            only_once=prepared.only_once,
         )
 
     def _launch_as_known(

@@ -84,7 +84,10 @@ def _estimated(
         sentence = _SENTENCES[group.kind](group, seen, facts)
         sentence += f" ({100 * share:.0f} % of the waves' cycles)"
         file, line = group.place or (None, None)
-        yield Cause(group.kind, sentence, "model", file, line, tuple(sorted(group.at)), share)
+        addresses = tuple(sorted(group.at))
+        yield Cause(
+            group.kind, sentence, "model", file=file, line=line, addresses=addresses, share=share
+        )
 
 
 @dataclass(frozen=True, slots=True)
