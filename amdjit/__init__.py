@@ -104,6 +104,8 @@ if TYPE_CHECKING:
     )
     from amdjit.arrays.device_array import DeviceArray
     from amdjit.command_line.magics import load_ipython_extension as load_ipython_extension
+    from amdjit.debugging.debugger import Debugger
+    from amdjit.debugging.opening import debug
     from amdjit.diagnostics.sanitizer import SanitizerError, SanitizerReport, SanitizerWarning
     from amdjit.hip_programs.library import hip_library
     from amdjit.inspection.inspection import Inspection
@@ -162,6 +164,7 @@ __all__ = [
     "CompiledBundle",
     "CompiledKernel",
     "Const",
+    "Debugger",
     "DeviceArray",
     "DeviceWarning",
     "Emit",
@@ -228,6 +231,7 @@ __all__ = [
     "cooperative_groups",
     "current_device",
     "current_stream",
+    "debug",
     "device_function",
     "devices",
     "empty",
@@ -382,6 +386,8 @@ _LATE_NAMES = {
     "amdjit.command_line.magics": ("load_ipython_extension",),
     "amdjit.diagnostics.sanitizer": ("SanitizerError", "SanitizerReport", "SanitizerWarning"),
     "amdjit.hip_programs.library": ("hip_library",),
+    "amdjit.debugging.debugger": ("Debugger",),
+    "amdjit.debugging.opening": ("debug",),
     "amdjit.inspection.inspection": ("Inspection",),
     "amdjit.inspection.reading": ("inspect_object",),
     "amdjit.launching.loaded_modules": ("load",),

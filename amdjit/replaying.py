@@ -25,7 +25,7 @@ from amdjit.profiling.profile import profile
 from amdjit.runtime import sanitized
 from amdjit.runtime.recording import RecordedLaunch
 
-__all__ = ["Replay", "replay"]
+__all__ = ["Replay", "ReplayMemory", "element_type", "replay"]
 
 _MOST_REPORTS = 20
 _PRINTED = 1 << 20
@@ -83,12 +83,12 @@ def replay(
         )
     device: Any = find_device(f"emulator:{launch.target}")
     _show_lines(launch)
-    with _Memory(device, launch) as memory:
+    with ReplayMemory(device, launch) as memory:
         return _run(device, launch, memory, checks, count)
 
 
 def _run(
-    device: Any, launch: RecordedLaunch, memory: _Memory, checks: tuple[str, ...], count: bool
+    device: Any, launch: RecordedLaunch, memory: ReplayMemory, checks: tuple[str, ...], count: bool
 ) -> Replay:
     function = device.load(launch.code_object).function(launch.kernel)
     call = function, launch.shape, memory.kernarg()
@@ -126,7 +126,7 @@ _FLOATS_OF_C = {"float": 4, "double": 8, "_Float16": 2}
 _INTEGERS_OF_C = {"char": 1, "short": 2, "int": 4, "long": 8}
 
 
-def _element_type(array: ArrayArgument) -> np.dtype[Any]:
+def element_type(array: ArrayArgument) -> np.dtype[Any]:
     """Return the type of an array's elements, of which NumPy or C has the name; bytes if neither
     has."""
     *signs, name = array.dtype.split() or [""]
@@ -141,7 +141,7 @@ def _element_type(array: ArrayArgument) -> np.dtype[Any]:
     return found if found.itemsize == array.itemsize else np.dtype(f"V{array.itemsize}")
 
 
-class _Memory:
+class ReplayMemory:
     """The memory of a recorded launch, on a device, while a `with` block lasts."""
 
     def __init__(self, device: Any, launch: RecordedLaunch) -> None:
@@ -150,7 +150,7 @@ class _Memory:
         """Where each piece lies now."""
         self._report = 0
 
-    def __enter__(self) -> _Memory:
+    def __enter__(self) -> ReplayMemory:
         for piece in self._launch.pieces:
             self._places.append(self._device.allocate(piece.nbytes))
         for piece, address in zip(self._launch.pieces, self._places, strict=True):
@@ -205,13 +205,13 @@ class _Memory:
 
     def results(self) -> dict[str, NDArray[Any]]:
         """Return what the arrays hold now."""
-        return {array.name: self._contents(array) for array in self.arrays()}
+        return {each.name: self._contents(each) for each in self.arrays() if not each.in_lds}
 
     def _contents(self, array: ArrayArgument) -> NDArray[Any]:
         low, high = array.span
         host = bytearray(high - low)
         self._device.copy_to_host(memoryview(host), low)
-        offset, dtype = array.address - low, _element_type(array)
+        offset, dtype = array.address - low, element_type(array)
         found: NDArray[Any] = np.ndarray(array.shape, dtype, host, offset, array.strides)
         return found
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from amdjit.declarations import DeviceFunction, Intrinsic
+from amdjit.abi.code_marks import BREAK_MARK
+from amdjit.declarations import DeviceFunction, InlineAsm, Intrinsic, intrinsic
 from amdjit.intrinsics import math as real
 from amdjit.intrinsics.arrays import reductions
 from amdjit.intrinsics.maths import (
@@ -26,6 +27,7 @@ from amdjit.intrinsics.maths import (
 )
 from amdjit.intrinsics.numbers.floats import fma
 from amdjit.language import times
+from amdjit.types import VOID
 
 # By name, because Python 3.10 lacks math.exp2 and 3.12 lacks math.fma.
 _BY_NAME: dict[str, Intrinsic | DeviceFunction] = {
@@ -150,6 +152,12 @@ _OTHERS: dict[Callable[..., Any], Intrinsic | DeviceFunction] = {
     complex.__pow__: complex_math.power,
 }
 
+
+@intrinsic(InlineAsm(f"s_nop {BREAK_MARK:#x}", "", True), isa="s_nop")
+def stop_here() -> VOID:
+    """Mark the place where `amdjit.debug` stops; elsewhere nothing happens."""
+
+
 _OF_COMPLEX: dict[Callable[..., Any], Intrinsic | DeviceFunction] = {
     getattr(cmath, name): getattr(complex_math, name)
     for name in complex_math.__all__
@@ -187,6 +195,7 @@ _OF_ARRAYS: dict[Callable[..., Any], Intrinsic | DeviceFunction] = {
 PYTHON_FUNCTIONS: Mapping[Any, Intrinsic | DeviceFunction] = MappingProxyType(
     dict[Any, Intrinsic | DeviceFunction](ufunc_overloads.OVERLOADS)
     | _OTHERS
+    | {breakpoint: stop_here}
     | _OF_COMPLEX
     | _OF_ARRAYS
     | {getattr(math, name): ours for name, ours in _BY_NAME.items() if hasattr(math, name)}

@@ -8,6 +8,8 @@ PRODUCER = "amdjit"
 # The immediates of S_NOP. FENCES_MARKED: at a kernel's start. FENCE_MARK: a fence or a barrier of
 # the wave. RELEASE_MARK: a fence that releases to the device.
 FENCES_MARKED, FENCE_MARK, RELEASE_MARK = 0x5000, 0x5100, 0x5300
+# A `breakpoint()`, where `amdjit.debug` stops.
+BREAK_MARK = 0x5500
 
 # LLVM AMDGPU guide, "Memory Scopes", as numbers of the ISA (RDNA 4 ISA, 4.1.1).
 _SCOPES = {"singlethread": 0, "wavefront": 0, "workgroup": 1, "agent": 2, "system": 3}

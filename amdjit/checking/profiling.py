@@ -11,7 +11,7 @@ from amdjit.diagnostics.errors import LaunchError
 from amdjit.late_methods import dataclass
 from amdjit.target import Target
 
-__all__ = ["PROFILES", "RECORDERS", "Calling", "ProfileBlock", "refuse_profiles"]
+__all__ = ["DEBUGGERS", "PROFILES", "RECORDERS", "Calling", "ProfileBlock", "refuse_profiles"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,9 @@ PROFILES: ContextVar[tuple[ProfileBlock, ...]] = ContextVar("amdjit profile", de
 
 # The enclosing `amdjit.record` blocks, innermost last: each a `runtime.recording.record`.
 RECORDERS: ContextVar[tuple[Any, ...]] = ContextVar("amdjit record", default=())
+
+# Those that are told of each launch of amdjit's kernels before it starts, to debug it.
+DEBUGGERS: ContextVar[tuple[Any, ...]] = ContextVar("amdjit debug", default=())
 
 
 def refuse_profiles(kernel: str, device: str, target: str) -> None:

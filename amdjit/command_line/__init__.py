@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         bench,
         build,
         cache,
+        debug,
         demo,
         devices,
         diff,
@@ -37,6 +38,7 @@ else:
     bench = late("amdjit.command_line.bench")
     build = late("amdjit.command_line.build")
     cache = late("amdjit.command_line.cache")
+    debug = late("amdjit.command_line.debug")
     demo = late("amdjit.command_line.demo")
     devices = late("amdjit.command_line.devices")
     diff = late("amdjit.command_line.diff")
@@ -58,6 +60,7 @@ _COMMANDS = {
     "devices": devices,
     "run": run,
     "replay": replay,
+    "debug": debug,
     "inspect": inspect,
     "explore": explore,
     "advise": advise,

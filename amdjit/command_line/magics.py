@@ -15,9 +15,9 @@ from typing import Any, NoReturn, Protocol
 
 from amdjit.api import Kernel
 from amdjit.command_line.inspected import with_example
-from amdjit.command_line.program_run import on_emulator
 from amdjit.command_line.signatures import parse_signature
 from amdjit.compiled_kernel import CompiledKernel
+from amdjit.debugging.programs import on_emulator
 from amdjit.diagnostics import LaunchError
 from amdjit.explorer.page import inspection_page, profile_page
 from amdjit.inspection.notebook import framed, preformatted, title

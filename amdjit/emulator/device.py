@@ -47,10 +47,12 @@ if TYPE_CHECKING:
     from amdjit.emulator.checks import session
     from amdjit.emulator.checks.memory import leaks
     from amdjit.emulator.counting import session as counting
+    from amdjit.emulator.stepping import launch as stepping
 else:
     session = late("amdjit.emulator.checks.session")
     leaks = late("amdjit.emulator.checks.memory.leaks")
     counting = late("amdjit.emulator.counting.session")
+    stepping = late("amdjit.emulator.stepping.launch")
 
 # Streams and events of the emulated device.
 
@@ -362,6 +364,28 @@ class EmulatorDevice(EmulatedMemory, EmulatedStreams):
             self._counters().launch(function, shape, kernarg, self.time_limit, blocks)
             return
         self._machine().dispatcher.launch(function, shape, kernarg, self.time_limit)
+
+    def step(
+        self,
+        function: Any,
+        shape: LaunchShape,
+        kernarg: bytes,
+        *,
+        lines: Callable[[int], int],
+        schedule: str | int = "in-order",
+    ) -> stepping.SteppedLaunch:
+        """Begin a launch that goes on in single steps, as `SteppedLaunch` says."""
+        machine = self._machine()
+        return stepping.SteppedLaunch(
+            self._memory,
+            self._target,
+            machine.host.library,
+            function,
+            shape,
+            kernarg,
+            lines=lines,
+            schedule=schedule,
+        )
 
     def slot(
         self, function: Any, shape: LaunchShape, nbytes: int, stream: Any = None

@@ -42,6 +42,9 @@ WAITED_SLOT, SIGNALLED_SLOT = 129, 130
 NAMED_COMPLETE_SLOT, JOINED_SLOT, NAMED_SIGNALLED_SLOT, END_SITE_SLOT = 131, 132, 133, 134
 # Where the wave's last shared jump goes, two dwords, and its site (`tiers/terminators.py`).
 JUMP_TARGET_SLOT, JUMP_SITE_SLOT = 136, 138
+# In stepped launches (`tiers/steps.py`): the rounds that were left before the wave gives way when
+# it was stopped at an instruction, 0 if it was not; the number of the line that it executes.
+STEP_PATIENCE_SLOT, STEP_LINE_SLOT = 135, 140
 # Receives what a kernel does not ask for.
 UNUSED_SLOT = 139
 SCALAR_BYTES = SCALAR_SLOTS * 4
@@ -100,7 +103,8 @@ class Context(Field):
     CALLBACK = 28, "ptr"
     # Where a counted launch counts on this thread (`counting/layout.py`).
     COUNTERS = 29, "ptr"
-    FIELDS = 30
+    STEPS = 30, "ptr"  # the `tiers/steps.Steps` of a stepped launch
+    FIELDS = 31
 
 
 # The barriers of a workgroup: its own (number -1, at index 0) and the named ones from 1 on (LLVM's

@@ -255,6 +255,10 @@ class DeviceMemory:
         self._table = (change, table)
         return table
 
+    def contents(self) -> list[NDArray[np.uint8]]:
+        """Return the memory of each allocation."""
+        return [allocation.content for allocation in self._ranges.copy().values()]
+
     def bounds(self) -> list[tuple[int, int]]:
         """Return the first byte, and one past the last, of each allocation."""
         return [(allocation.start, allocation.end) for allocation in self._ranges.copy().values()]

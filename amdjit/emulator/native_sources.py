@@ -35,7 +35,7 @@ from amdjit.emulator.instructions.scalar.memory import scalar_address_text
 from amdjit.emulator.instructions.scaled.conversions import scaled_sources
 from amdjit.emulator.instructions.vector.approximate import approximate_sources
 from amdjit.emulator.scheduling.barriers import BARRIERS
-from amdjit.emulator.scheduling.driver import driver_symbol, driver_text
+from amdjit.emulator.scheduling.driver import driver_symbol, driver_text, single_steps
 from amdjit.emulator.scheduling.fault_record import (
     FAULT,
     REFUSE_MODE,
@@ -62,6 +62,7 @@ from amdjit.emulator.tiers.program import (
     threaded_text,
     where_text,
 )
+from amdjit.emulator.tiers.steps import STEP, step_text
 from amdjit.emulator.wave.wave_state import MOVE_REGISTERS, move_registers_text
 
 # The native functions that translated instructions call.
@@ -123,6 +124,7 @@ TIERS = NativeSources(
     {
         WHERE.name: where_text,
         MOVE_REGISTERS.name: move_registers_text,
+        STEP.name: step_text,
         **{interpreter_symbol(size): partial(threaded_text, size) for size in (32, 64)},
     }
 )
@@ -143,6 +145,8 @@ SCHEDULING = NativeSources(
         HOST_CALL.name: host_call_text,
         **BARRIERS,
         **{driver_symbol(wave_size): partial(driver_text, wave_size) for wave_size in (32, 64)},
+        **single_steps(32),
+        **single_steps(64),
     }
 )
 

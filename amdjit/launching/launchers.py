@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from amdjit.abi.launch_shape import LaunchShape
-from amdjit.checking.profiling import PROFILES, RECORDERS, Calling
+from amdjit.checking.profiling import DEBUGGERS, PROFILES, RECORDERS, Calling
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.devices import current_device
 from amdjit.diagnostics import KernelFault, LaunchError
@@ -73,7 +73,7 @@ class _Launches:
         NumPy arrays are copied to the device and, where the kernel writes them, back. Where all
         arrays are DeviceArrays, the call may return before the kernel has ended.
         """
-        is_watched = ACTIVE.get() or PROFILES.get() or RECORDERS.get()
+        is_watched = ACTIVE.get() or PROFILES.get() or RECORDERS.get() or DEBUGGERS.get()
         may_be_quick = self._is_constant and not (keywords or is_watched)
         if may_be_quick:
             stream: StreamOfDevice | None = self._stream
@@ -134,11 +134,17 @@ class _Launches:
         """Prepare the call in full, which finds all mistakes, and launch."""
         prepared = prepare(self._calls.kernel, arguments, keywords, self._stream)
         shape = self._shape(prepared.loaded, prepared.device)
-        for block in PROFILES.get():
+        for block in (*PROFILES.get(), *DEBUGGERS.get()):
             block.calling(self._calling(arguments, keywords, shape, prepared))
         prepared.launch(shape)
         if learns:
             self._calls.learn(prepared, arguments)
+
+    def calling(self, *arguments: Any, **keywords: Any) -> Calling:
+        """Return what a launch with these arguments would be. Nothing runs."""
+        prepared = prepare(self._calls.kernel, arguments, keywords, self._stream)
+        shape = self._shape(prepared.loaded, prepared.device)
+        return self._calling(arguments, keywords, shape, prepared)
 
     def _calling(
         self,

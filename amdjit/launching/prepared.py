@@ -19,7 +19,7 @@ anything runs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from amdjit.checking.array_places import ArrayArgument
     from amdjit.launching.explicit_signatures import ExplicitSignatures
     from amdjit.runtime import ranges, recording, sanitized
+    from amdjit.runtime.recording import RecordedLaunch
 else:
     recording = late("amdjit.runtime.recording")
     ranges = late("amdjit.runtime.ranges")
@@ -156,16 +157,41 @@ class PreparedLaunch:
         if self.staging.has_host_arrays:
             self._bring_back(handle)
 
-    def _write_down(self, shape: LaunchShape, kernarg: bytearray, handle: Any) -> None:
-        """Write the launch to files, with the memory that it may access."""
+    def recorded(self, shape: LaunchShape) -> RecordedLaunch:
+        """Return the launch as it would start now; nothing runs. Its code keeps the paths of
+        files."""
+        handle = handle_of(self.stream, self.device)
+        self.staging.upload(self.stream)
+        compiled = self.loaded.compiled
+        return recording.RecordedLaunch(
+            compiled.name,
+            self.device.name,
+            compiled.code_object,
+            shape,
+            bytes(self.loaded.packer.pack(self.values)),
+            statements=_statements(compiled.reports),
+            pieces=tuple(recording.pieces_of(self._spans(), self._reader(handle))),
+            arrays=tuple(self.arrays()),
+            lines={},
+            versions={},
+        )
 
+    def _reader(self, handle: Any) -> Callable[[int, int], bytes]:
         def read(address: int, nbytes: int) -> bytes:
             contents = bytearray(nbytes)
             self.device.copy_to_host(memoryview(contents), address, handle)
             return bytes(contents)
 
-        compiled = self.loaded.compiled
+        return read
+
+    def _spans(self) -> list[tuple[int, int]]:
+        """Return the addresses and sizes of the memory that the launch may access."""
         passed = [each for each in self.staging.arguments if isinstance(each, DeviceArray)]
+        return [each.allocation for each in (*passed, *self.outside.arrays)]
+
+    def _write_down(self, shape: LaunchShape, kernarg: bytearray, handle: Any) -> None:
+        """Write the launch to files, with the memory that it may access."""
+        compiled = self.loaded.compiled
         for recorder in recording.recorders(self.environment.record):
             recorder.launching(
                 compiled.name,
@@ -174,9 +200,9 @@ class PreparedLaunch:
                 shape,
                 bytes(kernarg),
                 statements=_statements(compiled.reports),
-                spans=[each.allocation for each in (*passed, *self.outside.arrays)],
+                spans=self._spans(),
                 arrays=self.arrays(),
-                read=read,
+                read=self._reader(handle),
             )
 
     def _record(self, shape: LaunchShape, kernarg: bytearray, handle: Any) -> None:
@@ -277,11 +303,11 @@ class PreparedLaunch:
         self.staging.download(self.loaded.written, self.stream)
 
 
-def _statements(reports: ReportTable | None) -> list[tuple[str, str, int]] | None:
+def _statements(reports: ReportTable | None) -> tuple[tuple[str, str, int], ...] | None:
     """Return the statements that may stop a kernel, None if it reports nothing."""
     if reports is None:
         return None
-    return [(each.kind, PurePath(each.file).name, each.line) for each in reports.faults]
+    return tuple((each.kind, PurePath(each.file).name, each.line) for each in reports.faults)
 
 
 def prepare(

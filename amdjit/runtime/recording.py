@@ -34,6 +34,7 @@ from amdjit.options import OptionError
 __all__ = [
     "Piece",
     "RecordedLaunch",
+    "pieces_of",
     "reachable",
     "record",
     "recorders",
@@ -241,7 +242,7 @@ class record(OpenBlock):  # noqa: N801
             shape=shape,
             kernarg=kernarg,
             statements=None if statements is None else tuple(statements),
-            pieces=tuple(self._pieces(spans, read)),
+            pieces=tuple(pieces_of(spans, read, self._limit)),
             arrays=tuple(each for each in arrays if not each.in_lds),
             lines=_lines(code_object),
             versions=_versions(),
@@ -268,14 +269,17 @@ class record(OpenBlock):  # noqa: N801
                 continue
             return path
 
-    def _pieces(
-        self, spans: Iterable[tuple[int, int]], read: Callable[[int, int], bytes]
-    ) -> Iterable[Piece]:
-        room = self._limit
-        for address, nbytes in sorted(set(spans)):
-            contents = read(address, nbytes)
-            room -= nbytes
-            yield Piece(address, nbytes, contents if room >= 0 else None, _digest(contents))
+
+def pieces_of(
+    spans: Iterable[tuple[int, int]], read: Callable[[int, int], bytes], limit: int = _CONTENTS
+) -> Iterator[Piece]:
+    """Yield the memory that a launch may access, with its contents as far as they fit `limit`
+    bytes."""
+    room = limit
+    for address, nbytes in sorted(set(spans)):
+        contents = read(address, nbytes)
+        room -= nbytes
+        yield Piece(address, nbytes, contents if room >= 0 else None, _digest(contents))
 
 
 @functools.cache

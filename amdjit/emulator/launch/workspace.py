@@ -307,6 +307,30 @@ class Workspace:
             ]
         return found
 
+    @property
+    def context(self) -> NDArray[np.uint64]:
+        """The context of the first host thread."""
+        context: NDArray[np.uint64] = self._contexts[0]
+        return context
+
+    @property
+    def resident(self) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.int64]]:
+        """The workgroups on the first host thread: a row with the state of each wave, where each
+        wave goes on, and a row of each slot."""
+        states, resumes, slots = self._groups[0]
+        waves = self.residents * self._waves
+        return (
+            states[: waves * self._state_bytes].reshape(waves, -1),
+            resumes.view(np.int32)[:waves],
+            slots.view(np.int64).reshape(-1, SLOT_ROW)[: self.residents],
+        )
+
+    @property
+    def changing(self) -> list[NDArray[np.uint8]]:
+        """All memory besides the device's that a launch on one host thread changes."""
+        others = (self._contexts, self._launch, self.record)
+        return [*self._kept[2:], *(each.reshape(-1).view(np.uint8) for each in others)]
+
     def _write_arguments(self, explicit: bytes, dispatch: int) -> None:
         first = not self._is_written
         if first or len(explicit) != self._explicit_size:

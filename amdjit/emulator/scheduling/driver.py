@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from enum import IntFlag
+from functools import partial
+
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.host.declaration import Declaration, declare
 from amdjit.emulator.host.function import FALSE, TRUE, NativeFunction, i32, i64, module_text
+from amdjit.emulator.host.native_sources import Source
 from amdjit.emulator.host.record import WaveState
 from amdjit.emulator.layout import (
     BARRIER_ROW,
@@ -359,7 +363,13 @@ class _Turn:
         for known in (self.ran, self.moved, self.busy):
             known.set(FALSE)
         self.common.set(i32(-1))
-        with f.count_to(self._group.waves) as wave, f.section() as turn:
+        with f.count_to(self._group.waves) as wave:
+            self.run_wave(wave)
+
+    def run_wave(self, wave: Value) -> None:
+        """Run a wave once if it is ready."""
+        f = self._f
+        with f.section() as turn:
             common = self.common.get()
             self.common.set(i32(-1))
             entry, state = self._group.resume(wave), self._group.state(wave)
@@ -435,3 +445,65 @@ class _Turn:
     def yield_to_others(self) -> None:
         """Return: other workgroups should run."""
         self._f.give(self._f.select(self.busy.get(), i32(BUSY), i32(WAITS)))
+
+
+# The same in single steps, for those who choose which wave runs next: a workgroup begins in a slot,
+# one of its waves runs, the waves that wait at its barrier are released.
+
+
+class Turn(IntFlag):
+    """What a wave did in its turn. RAN: it was ready. MOVED: it ended or came to a barrier. BUSY:
+    it computes, and does not only wait for others."""
+
+    RAN = 1
+    MOVED = 2
+    BUSY = 4
+
+
+def _single_step(action: str, wave_size: int) -> Declaration:
+    return declare(f"aj_{action}{wave_size}", "i32", context="ptr", slot="i64", number="i64")
+
+
+def single_steps(wave_size: int) -> dict[str, Source]:
+    """Return the functions by symbol: `aj_begin32(context, slot, workgroup)`, `aj_turn32(context,
+    slot, wave)`, whose result is a `Turn`, and `aj_release32(context, slot, 0)`, whose result is
+    BUSY or ENDED. The result STOPPED says that a fault stops the launch."""
+    makers = {"begin": _single_begin, "turn": _single_turn, "release": _single_release}
+    return {
+        single_step_symbol(action, wave_size): partial(make, wave_size)
+        for action, make in makers.items()
+    }
+
+
+def single_step_symbol(action: str, wave_size: int) -> str:
+    """Return the name of the function of an action: begin, turn or release."""
+    return _single_step(action, wave_size).name
+
+
+def _single_begin(wave_size: int, attributes: str) -> str:
+    f = NativeFunction.of(_single_step("begin", wave_size))
+    f.invoke(BEGIN_GROUP, *f.parameters)
+    f.give(i32(BUSY))
+    return module_text((begin_group(wave_size // HALF_LANES), f), attributes)
+
+
+def _single_turn(wave_size: int, attributes: str) -> str:
+    f = NativeFunction.of(_single_step("turn", wave_size))
+    group = Group.of_slot(f)
+    _enter(f, group)
+    turn = _Turn(f, group, wave_size)
+    turn.run_wave(f.parameter("number"))
+    done = i32(0)
+    for flag, bit in ((turn.ran, Turn.RAN), (turn.moved, Turn.MOVED), (turn.busy, Turn.BUSY)):
+        done = f.or_(done, f.select(flag.get(), i32(bit), i32(0)))
+    f.give(done)
+    return f.text(attributes)
+
+
+def _single_release(wave_size: int, attributes: str) -> str:
+    f = NativeFunction.of(_single_step("release", wave_size))
+    group = Group.of_slot(f)
+    _enter(f, group)
+    release_waiting(f, group, ended=i32(ENDED), stopped=i32(STOPPED))
+    f.give(i32(BUSY))
+    return f.text(attributes)

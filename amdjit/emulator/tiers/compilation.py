@@ -218,6 +218,19 @@ class KernelCompiler:
             known = self._known(wanted) if self._host.tier is None else None
             return known or self._quick_or_full(wanted, replace(wanted, kind="quick"), waves)
 
+    def stepping(self, kernel: Kernel, full_waves: bool, instruments: Instruments) -> HostKernel:
+        """Return code that can stop before each instruction (`steps.py`), and tells `instruments`
+        of accesses."""
+        wanted = _Wanted(kernel, full_waves, "stepping", instruments)
+        with self._lock:
+            known = self._compiled.get(wanted.key)
+            if known is not None:
+                return known
+            program = self._translated(kernel, partial(self._thread_steps, wanted))
+            loaded = self._load_program(wanted, program)
+            assert loaded is not None, "the program has all of its operations"
+            return loaded
+
     # The full tier
 
     def _full(self, wanted: _Wanted) -> HostKernel:
@@ -405,6 +418,17 @@ class KernelCompiler:
         kernel = wanted.kernel
         size, known = kernel.descriptor.wave_size, self._host.shapes
         return translate_threaded(graph, wanted.full_waves, _mode(kernel), size, known)
+
+    def _thread_steps(self, wanted: _Wanted, graph: Graph) -> ThreadedProgram:
+        kernel, known = wanted.kernel, self._host.shapes
+        return translate_threaded(
+            graph,
+            wanted.full_waves,
+            _mode(kernel),
+            kernel.descriptor.wave_size,
+            known,
+            wanted.instruments,
+        )
 
     # Instructions without a translation
 

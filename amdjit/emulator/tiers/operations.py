@@ -79,10 +79,10 @@ class Distance:
 
 
 @dataclass(frozen=True, slots=True)
-class LoopEntry:
-    """A parameter: the id under which a wave that leaves the program enters a loop."""
+class Entry:
+    """A parameter: the id under which a wave that leaves the program enters it at a label."""
 
-    pc: int
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class TableEntry:
     label: str | None = None
 
 
-Parameter = RegisterAt | Number | Distance | LoopEntry | TableEntry
+Parameter = RegisterAt | Number | Distance | Entry | TableEntry
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from amdjit.emulator.tiers.operations import (
     PATIENCE_OFFSET,
     UPPER_CONTEXT_OFFSET,
     Distance,
-    LoopEntry,
+    Entry,
     Operation,
     Parameter,
     RegisterAt,
@@ -41,6 +41,8 @@ class ThreadedProgram:
     """The operations that it needs."""
     site_pcs: tuple[int, ...]
     resume_pcs: tuple[int, ...]
+    """By resume id; if it can stop before instructions, their ids come last, in the order of their
+    pcs."""
     longest: int | None
     may_yield: bool
     calls_host: bool
@@ -68,13 +70,11 @@ Item = Record | str
 
 
 def lay_out(
-    items: Sequence[Item], resumes: Sequence[str], entries: Mapping[int, int]
+    items: Sequence[Item], resumes: Sequence[str]
 ) -> tuple[bytes, dict[str, tuple[int, ...]]]:
     """Put records one after the other, after a table of the places of `resumes`; also return the
-    calls' places.
-
-    entries: the ids of loops by their pc.
-    """
+    calls' places. The id of a place is its number in the table, the last one if it has several."""
+    entries = {label: number for number, label in enumerate(resumes)}
     places, end = _places(items, len(resumes) * FIELD_BYTES)
     parts = [struct.pack(f"<{len(resumes)}Q", *(places[label] for label in resumes))]
     calls: dict[str, list[int]] = {}
@@ -103,7 +103,7 @@ def _places(items: Sequence[Item], first: int) -> tuple[dict[str, int], int]:
 
 
 def _value(
-    parameter: Parameter, here: int, places: Mapping[str, int], entries: Mapping[int, int]
+    parameter: Parameter, here: int, places: Mapping[str, int], entries: Mapping[str, int]
 ) -> int:
     """Return the dword of a parameter in the record at `here`."""
     if isinstance(parameter, RegisterAt):
@@ -112,7 +112,7 @@ def _value(
         return places[parameter.label] - here
     if isinstance(parameter, TableEntry):
         return parameter.pc if parameter.label is None else places[parameter.label] - here
-    return entries[parameter.pc] if isinstance(parameter, LoopEntry) else parameter.value
+    return entries[parameter.label] if isinstance(parameter, Entry) else parameter.value
 
 
 # The wave function of the quick tier: it calls the operations of the program's records one after

@@ -31,7 +31,7 @@ from amdjit.emulator.tiers.operations import (
     LEAVE,
     PATIENCE_OFFSET,
     Distance,
-    LoopEntry,
+    Entry,
     NumberedSites,
     Operation,
     Parameter,
@@ -43,8 +43,9 @@ from amdjit.emulator.tiers.operations import (
 from amdjit.emulator.tiers.pauses import Pause, Poll, take_from_budget, yield_when_spinning
 from amdjit.emulator.tiers.program import WHERE, Item, Record, ThreadedProgram, lay_out
 from amdjit.emulator.tiers.shapes import NOTHING, KnownShapes, Recipe, make_recipe, shape_of
+from amdjit.emulator.tiers.steps import STEP
 from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of
-from amdjit.emulator.wave.frame import CONTEXT, Frame
+from amdjit.emulator.wave.frame import CONTEXT, STATE, Frame, Instruments, begin_function
 from amdjit.emulator.wave.index_modes import index_modes
 from amdjit.emulator.wave.rounding import RoundingBuilder
 from amdjit.isa.analysis.control_flow import Block, Graph, longest_run
@@ -67,21 +68,36 @@ def translate_threaded(
     mode: Mode = USUAL_MODE,
     wave_size: int = HALF_LANES,
     known: KnownShapes | None = None,
+    stepping: Instruments | None = None,
 ) -> ThreadedProgram:
     """Translate as `translate_wave` does, without checks.
 
-    known: shapes that kernels translated before have had; those of this one are added.
+    known: shapes that kernels translated before have had; those of this one are added. stepping:
+    not None for a program that can stop before each instruction (`steps.py`): what is told of
+    accesses. The ids of instructions come last, in the order of their pcs.
     Untranslatable if an instruction, operand or modifier has no translation.
     """
     known = KnownShapes() if known is None else known
-    return _Threading(graph, full_waves, mode, wave_size, known).run()
+    return _Threading(graph, full_waves, mode, wave_size, known, stepping).run()
+
+
+def step_label(pc: int) -> str:
+    """Return the label of the place before an instruction."""
+    return f"step{pc:x}"
 
 
 class _Threading:
     def __init__(
-        self, graph: Graph, full_waves: bool, mode: Mode, wave_size: int, known: KnownShapes
+        self,
+        graph: Graph,
+        full_waves: bool,
+        mode: Mode,
+        wave_size: int,
+        known: KnownShapes,
+        stepping: Instruments | None,
     ) -> None:
         self._graph = graph
+        self._steps: list[int] | None = None if stepping is None else []
         self._mode = mode
         self._ones = ones_at_entries(graph, full_waves, wave_size)
         self._live = vector_liveness(graph, self._ones, wave_size).at_start.get(
@@ -92,6 +108,7 @@ class _Threading:
         natives = records.natives
         sites, registers = records.sites, records.registers
         self._frame = Frame(records.builder, registers, sites, natives, modes=self._modes)
+        self._frame.instruments = begin_function(stepping or (), graph, full_waves, wave_size)
         self._terminators = Terminators(graph, self._frame, records)
         self._executes = exec_slots(wave_size)
         self._recipes = known.of(self._kind(wave_size))
@@ -105,6 +122,7 @@ class _Threading:
             wave_size,
             modes.rounds_to_nearest,
             modes.varies,
+            tuple(instrument.name for instrument in self._frame.instruments),
         )
 
     def run(self) -> ThreadedProgram:
@@ -118,16 +136,16 @@ class _Threading:
         self._start()
         resumes = [pause.after for pause in terminators.pauses]
         loops = terminators.loops
-        labels = ["start", *map(terminators.place_of, (*resumes, *loops))]
-        ids = {pc: 1 + len(resumes) + place for place, pc in enumerate(loops)}
-        code, calls = lay_out(records.items, labels, ids)
+        steps = self._steps or []
+        labels = ["start", *map(terminators.place_of, (*resumes, *loops)), *map(step_label, steps)]
+        code, calls = lay_out(records.items, labels)
         longest = longest_run(self._graph)
         return ThreadedProgram(
             code,
             calls,
             operations=tuple(records.operations.values()),
             site_pcs=tuple(records.sites.pcs),
-            resume_pcs=(self._graph.entry, *resumes),
+            resume_pcs=(self._graph.entry, *resumes, *((*loops, *steps) if steps else ())),
             longest=longest,
             may_yield=longest is None and any(pause.yields for pause in terminators.pauses),
             calls_host=calls_host(self._graph),
@@ -144,6 +162,9 @@ class _Threading:
         self._frame.index_modes = index_modes(block)
         joined = joined_signal(block)
         for instruction in block.instructions:
+            if self._steps is not None:
+                self._records.step(len(self._steps), instruction.pc)
+                self._steps.append(instruction.pc)
             if instruction.traits.ends_block:
                 break
             if instruction.pc != joined:
@@ -199,7 +220,7 @@ class _Threading:
         launch = Fields(b, CONTEXT).follow(Context.LAUNCH)
         changed = b.load_atomic("i64", launch.at(Launch.CHANGED))
         with b.if_(b.compare("ne", changed, constant("i64", 0))):
-            entry = parameters.value(LoopEntry(poll.target))
+            entry = parameters.value(Entry(self._terminators.place_of(poll.target)))
             records.give_leaving(b.or_(entry, constant("i32", WAVE_YIELDED)))
         if poll.pause is not None:
             patience = b.offset(FRAME, PATIENCE_OFFSET)
@@ -251,6 +272,16 @@ class _Records(Ending):
             self.parameters.take()
             return None
         return self._close(self.parameters.record_size)
+
+    def step(self, number: int, pc: int) -> None:
+        """Begin an instruction before which the wave may stop."""
+        self.items.append(step_label(pc))
+        arguments = [CONTEXT, STATE, FRAME, self.parameters.number(number)]
+        stops = self._call(STEP, arguments)
+        with self.builder.if_(self.builder.compare("ne", stops, constant("i32", 0))):
+            entry = self.parameters.value(Entry(step_label(pc)))
+            self.give_leaving(self.builder.or_(entry, constant("i32", WAVE_YIELDED)))
+        self.next()
 
     def _close(self, result: Value) -> Record:
         """End the operation. The registers are stored already."""

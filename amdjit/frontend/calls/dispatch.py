@@ -169,9 +169,8 @@ def _call_object(
     ):
         return made
     if callee is breakpoint or getattr(callee, "__name__", None) == "set_trace":
-        raise builder.error(
-            codes.NOT_CALLABLE, node.func, what=describe(CompileTime(callee)), remedy=_NO_DEBUGGER
-        )
+        mark = builder.session.builtins[breakpoint]
+        return call_declared(builder, mark, Arguments((), {}), node)
     if isinstance(callee, SpecialForm):
         return FORMS[callee.form](builder, arguments, node)
     if isinstance(callee, (Intrinsic, DeviceFunction)):
@@ -179,12 +178,6 @@ def _call_object(
     if isinstance(callee, CompileTimeFunction):
         return call_when_compiling(builder, callee, arguments, node)
     return _call_python_object(builder, callee, arguments, node)
-
-
-_NO_DEBUGGER = (
-    "no debugger stops in a kernel: `print(x)` shows values of the work-items, `assert` stops at "
-    "a wrong one, and the Python function itself, called on the host, stops where it should"
-)
 
 
 def _call_python_object(

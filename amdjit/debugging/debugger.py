@@ -1,0 +1,641 @@
+"""A launch under a debugger."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from types import CodeType, TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amdjit.abi.code_marks import BREAK_MARK
+from amdjit.checking.array_places import ArrayArgument
+from amdjit.code_object import CodeObject, MalformedCodeObject
+from amdjit.code_object.debug_info import DebugInfo, read_debug_info
+from amdjit.debugging.values import Place, Registers, Value, place_of, read_value, type_of
+from amdjit.diagnostics import KernelFault, LaunchError
+from amdjit.emulator.device import EmulatorDevice
+from amdjit.emulator.layout import PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
+from amdjit.emulator.stepping.launch import Group, SteppedLaunch, Wanted, WaveState
+from amdjit.isa import disassemble
+from amdjit.isa.instruction import Instruction, Register, RegisterFile
+from amdjit.isa.register_numbers import EXEC_LO
+from amdjit.isa.traits import Idle
+from amdjit.replaying import ReplayMemory, element_type
+from amdjit.runtime.recording import RecordedLaunch
+from amdjit.target import emulated_for, find_target
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["Breakpoint", "Change", "Debugger"]
+
+_BANKS = {RegisterFile.VGPR: "v", RegisterFile.AGPR: "a", RegisterFile.SGPR: "s"}
+Line = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The instruction that wrote something."""
+
+    time: int
+    """The number of the instruction, counted over all waves."""
+    block: Group
+    wave: int
+    """The number of the wave in its workgroup."""
+    lanes: tuple[int, ...]
+    """The lanes that wrote it; all active ones of an instruction that writes registers."""
+    line: Line | None
+    instruction: str
+    """With its pc."""
+
+    def __str__(self) -> str:
+        where = "" if self.line is None else f" at {PurePath(self.line[0]).name}:{self.line[1]}"
+        lanes = "lane " + ", ".join(map(str, self.lanes[:4])) + ", …" * (len(self.lanes) > 4)
+        return (
+            f"time {self.time}: block {self.block}, wave {self.wave}, {lanes}{where}\n"
+            f"  {self.instruction}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Breakpoint:
+    """Where launches stop. when: a Python expression of variables, "" for always."""
+
+    number: int
+    line: Line
+    when: str = ""
+    pcs: frozenset[int] = field(default_factory=frozenset, repr=False)
+
+
+class Debugger:
+    """One launch, stopped before an instruction of the wave that is looked at.
+
+    It runs on memory of its own: the arrays of the program stay as they are. Time is the number of
+    instructions that all waves have begun, so that each moment has one number. It can be used as a
+    `with` block, and is closed at its end.
+
+    block, wave, lane: what is looked at; `select` chooses. file and numbers of lines are those of
+    the debug information.
+    """
+
+    def __init__(
+        self,
+        launch: RecordedLaunch,
+        *,
+        schedule: str | int = "in-order",
+        arguments: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.launch = launch
+        self.schedule = schedule
+        self.arguments = dict(arguments or {})
+        target = find_target(launch.target)
+        if target is None or emulated_for(target) is None:
+            raise LaunchError(f"the launch is for {launch.target}, which is not emulated")
+        self.device = EmulatorDevice(emulated_for(target) or target, threads=1)
+        self._object = CodeObject.read(launch.code_object)
+        self._names = _debug_info(self._object)
+        self._memory = ReplayMemory(self.device, launch)
+        self._memory.__enter__()
+        function = self.device.load(launch.code_object).function(launch.kernel)
+        self._module, self._wave_size = function.module, function.kernel.descriptor.wave_size
+        self._lines: dict[Line, int] = {}
+        self._stepped: SteppedLaunch = self.device.step(
+            function,
+            launch.shape,
+            bytes(self._memory.kernarg()),
+            lines=self._line_number,
+            schedule=schedule,
+        )
+        self.breakpoints: list[Breakpoint] = []
+        self._made = 0
+        self._break_marks = frozenset(
+            pc for pc in self._stepped.pcs if _is_break(self._decoded(pc))
+        )
+        self.block: Group = (0, 0, 0)
+        self.wave = self.lane = 0
+        self._follows_lane = False
+        self._look_at_current()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Free the memory of the launch."""
+        self._memory.__exit__()
+
+    # Where it is
+
+    @property
+    def time(self) -> int:
+        """How many instructions have begun, of all waves."""
+        return self._stepped.time
+
+    @property
+    def fault(self) -> KernelFault | None:
+        """What has stopped the launch, or what an `assert` of a finished one reported."""
+        if self._stepped.fault is None and self._stepped.has_ended:
+            return self._memory.fault()
+        return self._stepped.fault
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether all waves have ended."""
+        return self._stepped.has_ended
+
+    @property
+    def state(self) -> WaveState | None:
+        """The wave that is looked at; None if its workgroup has not begun, or has ended."""
+        return self._stepped.wave(self.block, self.wave)
+
+    @property
+    def pc(self) -> int | None:
+        """The address of the wave's next instruction; None if it has ended."""
+        return None if self.state is None else self.state.pc
+
+    @property
+    def line(self) -> Line | None:
+        """File and line of the wave's next instruction, None if they are not known."""
+        return None if self.pc is None else self._object.line_of(self.pc)
+
+    @property
+    def instruction(self) -> str:
+        """The wave's next instruction, "" if it has ended."""
+        return "" if self.pc is None else disassemble(self._decoded(self.pc))
+
+    @property
+    def thread(self) -> Group:
+        """The work-item that is looked at, in its workgroup."""
+        return self._thread(self.wave, self.lane)
+
+    def _thread(self, wave: int, lane: int) -> Group:
+        x, y, _ = self.launch.shape.block
+        item = wave * self._wave_size + lane
+        return item % x, item // x % y, item // (x * y)
+
+    @property
+    def blocks(self) -> tuple[Group, ...]:
+        """The workgroups that are under way."""
+        return self._stepped.groups
+
+    @property
+    def waves(self) -> int:
+        """How many waves a workgroup has."""
+        return self._stepped.waves
+
+    def select(
+        self,
+        *,
+        block: Group | int | None = None,
+        thread: Group | int | None = None,
+        wave: int | None = None,
+        lane: int | None = None,
+    ) -> None:
+        """Look at another wave, or at one work-item: steps then stop only where it is active.
+
+        LaunchError if the launch has no such block, thread, wave or lane.
+        """
+        if block is not None:
+            self.block = self._checked("block", block, self.launch.shape.grid)
+        if thread is not None:
+            x, y, z = self._checked("thread", thread, self.launch.shape.block)
+            width, height, _ = self.launch.shape.block
+            wave, lane = divmod(x + width * (y + height * z), self._wave_size)
+        if wave is not None:
+            self.wave = _within("wave", wave, self.waves)
+        if lane is not None:
+            self.lane = _within("lane", lane, self._wave_size)
+        self._follows_lane = lane is not None or (self._follows_lane and wave is None)
+
+    def _checked(self, what: str, given: Group | int, size: Group) -> Group:
+        place = (given, 0, 0) if isinstance(given, int) else (*given, 0, 0)[:3]
+        if not all(0 <= each < extent for each, extent in zip(place, size, strict=True)):
+            raise LaunchError(f"there is no {what} {place} in {size}")
+        return place[0], place[1], place[2]
+
+    def _look_at_current(self) -> None:
+        current = self._stepped.current
+        if current is not None and not (self._follows_lane and self._is_followed(current)):
+            self.block, self.wave = current
+            active = self.lanes
+            if active and self.lane not in active:
+                self.lane = active[0]
+
+    def _is_followed(self, current: tuple[Group, int]) -> bool:
+        return current == (self.block, self.wave)
+
+    # Steps
+
+    @property
+    def _focus(self) -> tuple[Group, int]:
+        return self.block, self.wave
+
+    def step(self, count: int = 1, *, instructions: bool = False) -> bool:
+        """Go on to the next line of the wave, or the next instruction, `count` times; return
+        whether there is one. Other waves run where this one waits for them."""
+        wanted = Wanted(self._focus, lines=not instructions, instructions=instructions)
+        return all(self._forward(wanted) for _ in range(count))
+
+    def back(self, count: int = 1, *, instructions: bool = False) -> bool:
+        """Undo a step, `count` times; return whether there was one. At the start of the wave the
+        time stays."""
+        wanted = Wanted(self._focus, lines=not instructions, instructions=instructions)
+        return all(self._backward(wanted) for _ in range(count))
+
+    def run_to(self, line: int, file: str = "") -> bool:
+        """Go on until the wave comes to a line; return whether it does."""
+        return self._forward(Wanted(self._focus, pcs=self._starts(line, file)[1]))
+
+    def back_to(self, line: int, file: str = "") -> bool:
+        """Go back to the last time that the wave came to a line; return whether it did."""
+        return self._backward(Wanted(self._focus, pcs=self._starts(line, file)[1]))
+
+    def break_at(self, line: int, when: str = "", file: str = "") -> Breakpoint:
+        """Let `resume` stop where a wave comes to a line.
+
+        when: a Python expression, evaluated for each lane: the variables of the line, `lane`,
+        `block` and `thread`; the launch stops if it holds in an active lane, which is looked at
+        then. file: the end of the file's name, if there are several. LaunchError if the line has no
+        code.
+        """
+        place, pcs = self._starts(line, file)
+        if when:
+            compile(when, "<when>", "eval")
+        self._made += 1
+        made = Breakpoint(self._made, place, when, pcs)
+        self.breakpoints.append(made)
+        return made
+
+    def clear(self, number: int) -> None:
+        """Remove a breakpoint; LaunchError if there is none of that number."""
+        kept = [each for each in self.breakpoints if each.number != number]
+        if len(kept) == len(self.breakpoints):
+            raise LaunchError(f"there is no breakpoint {number}")
+        self.breakpoints = kept
+
+    def resume(self) -> Breakpoint | None:
+        """Go on until some wave comes to a breakpoint, or to a `breakpoint()` of the kernel, and
+        look at that wave. Return the breakpoint, None for the kernel's own and at the end."""
+        wanted = Wanted(pcs=self._all_pcs())
+        while self._stepped.run(wanted):
+            found = self._met()
+            if found is not None:
+                return found[0]
+        self._look_at_current()
+        return None
+
+    def reverse(self) -> Breakpoint | None:
+        """Go back to the last time that some wave came to a breakpoint, as `resume` goes on; to the
+        start if there is none."""
+        wanted = Wanted(pcs=self._all_pcs())
+        while self._stepped.back(wanted):
+            found = self._met()
+            if found is not None:
+                return found[0]
+        self.go_to(0)
+        return None
+
+    def go_to(self, time: int) -> None:
+        """Go to a time, forward or back, and look at the wave that executes the next
+        instruction."""
+        self._stepped.go_to(max(time, 0))
+        self._follows_lane = False
+        self._look_at_current()
+
+    def finish(self) -> dict[str, NDArray[Any]]:
+        """Go on to the end, and return the arrays. Raises the fault that stops the launch."""
+        self._stepped.go_to(1 << 62)
+        if self.fault is not None:
+            raise self.fault
+        return self._memory.results()
+
+    def _forward(self, wanted: Wanted) -> bool:
+        while self._stepped.run(wanted):
+            if not self._follows_lane or self.lane in self.lanes:
+                return True
+        return False
+
+    def _backward(self, wanted: Wanted) -> bool:
+        start = self.time
+        while self._stepped.back(wanted):
+            if not self._follows_lane or self.lane in self.lanes:
+                return True
+        self._stepped.go_to(start)
+        return False
+
+    def _all_pcs(self) -> frozenset[int]:
+        return self._break_marks.union(*(each.pcs for each in self.breakpoints))
+
+    def _met(self) -> tuple[Breakpoint | None] | None:
+        """Return the breakpoint at which the current wave is, and look at that wave; None if its
+        condition does not hold."""
+        current = self._stepped.current
+        assert current is not None
+        state = self._stepped.wave(*current)
+        assert state is not None
+        if state.pc in self._break_marks:
+            self._look_at_all(current)
+            return (None,)
+        before = self.block, self.wave, self.lane, self._follows_lane
+        for each in self.breakpoints:
+            if state.pc in each.pcs:
+                self._look_at_all(current)
+                lanes = self._where(each.when) if each.when else self.lanes
+                if lanes:
+                    self.lane = lanes[0]
+                    return (each,)
+        self.block, self.wave, self.lane, self._follows_lane = before
+        return None
+
+    def _look_at_all(self, current: tuple[Group, int]) -> None:
+        self._follows_lane = False
+        self.block, self.wave = current
+
+    def _where(self, expression: str) -> list[int]:
+        """Return the active lanes in which an expression holds."""
+        code = compile(expression, "<when>", "eval")
+        known = self._known(code)
+        return [lane for lane in self.lanes if self._evaluate(code, known, lane)]
+
+    def evaluate(self, expression: str, lane: int | None = None) -> Any:
+        """Evaluate a Python expression with the variables of a lane, by default of the one that is
+        looked at. Arrays are the launch's as they are now; `np` is NumPy."""
+        code = compile(expression, "<expression>", "eval")
+        return self._evaluate(code, self._known(code), self.lane if lane is None else lane)
+
+    def _evaluate(self, code: CodeType, known: Mapping[str, Any], lane: int) -> Any:
+        names = {
+            name: value.of(lane) if isinstance(value, Value) else value
+            for name, value in known.items()
+        }
+        names |= {"np": np, "lane": lane, "block": self.block}
+        return eval(code, names | {"thread": self._thread(self.wave, lane)})
+
+    def _known(self, code: CodeType) -> dict[str, Any]:
+        """Return what the names of an expression stand for, variables for all lanes."""
+        wanted, known = set(code.co_names), dict(self.arguments)
+        if not wanted.isdisjoint(each.name for each in self.launch.arrays):
+            known |= self.arrays | self.shared
+        elsewhere = {each.name for each in self.launch.arrays}
+        known |= {name: value for name, value in self.variables.items() if name not in elsewhere}
+        return {name: value for name, value in known.items() if name in wanted}
+
+    def _starts(self, line: int, file: str) -> tuple[Line, frozenset[int]]:
+        """Return where the code of a line begins, and the line."""
+        found: dict[Line, set[int]] = {}
+        before: Line | None = None
+        for pc in self._stepped.pcs:
+            here = self._object.line_of(pc)
+            if here is not None and here != before and here[1] == line and here[0].endswith(file):
+                found.setdefault(here, set()).add(pc)
+            before = here
+        if not found:
+            known = sorted({place[1] for place in self._lines})
+            raise LaunchError(f"line {line} has no code; these have: {', '.join(map(str, known))}")
+        if len(found) > 1:
+            files = ", ".join(sorted(PurePath(place[0]).name for place in found))
+            raise LaunchError(f"several files have code at line {line}: {files}; say file=")
+        ((place, pcs),) = found.items()
+        return place, frozenset(pcs)
+
+    # What there is to see
+
+    @property
+    def lanes(self) -> list[int]:
+        """The active lanes of the wave."""
+        state = self.state
+        if state is None:
+            return []
+        mask = int(state.scalars[EXEC_LO])
+        if self._wave_size > 32:
+            mask |= int(state.scalars[EXEC_LO + 1]) << 32
+        return [lane for lane in range(self._wave_size) if mask >> lane & 1]
+
+    @property
+    def registers(self) -> Registers:
+        """The wave's registers, by name. LaunchError if it has ended."""
+        return Registers(self._living())
+
+    @property
+    def variables(self) -> dict[str, Value]:
+        """The variables of the wave's line that debug information describes there, by name."""
+        state = self.state
+        if state is None or state.pc is None:
+            return {}
+        private = self._stepped.private(self.block, self.wave)
+        known = self._names.variables_at(state.pc)
+        return {each.name: read_value(each, state, private) for each in known}
+
+    @property
+    def lds(self) -> NDArray[np.uint8]:
+        """The bytes of LDS of the workgroup. LaunchError if it is not under way."""
+        self._living()
+        return self._stepped.lds(self.block)
+
+    @property
+    def shared(self) -> dict[str, NDArray[Any]]:
+        """The arrays of the kernel in LDS, by name; empty if the workgroup is not under way."""
+        if self.state is None:
+            return {}
+        data = self._stepped.lds(self.block).copy()
+        return {
+            each.name: np.ndarray(
+                each.shape, _element_type(each), data.data, each.address, each.strides
+            )
+            for each in self.launch.arrays
+            if each.in_lds
+        }
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays of the launch as they are now, by name."""
+        return self._memory.results()
+
+    def address_of(self, name: str, *index: int) -> int:
+        """Return the address of an element of an array of the launch or in LDS. LaunchError if
+        there is none."""
+        array = self._array(name)
+        if len(index) != len(array.shape):
+            raise LaunchError(f"{name} has {len(array.shape)} axes, not {len(index)}")
+        for each, extent in zip(index, array.shape, strict=True):
+            if not 0 <= each < extent:
+                raise LaunchError(f"{name}{list(index)} is outside of {array.shape}")
+        offset = sum(map(int.__mul__, map(int, index), array.strides))
+        return array.address + offset + (SHARED_APERTURE_HIGH << 32) * array.in_lds
+
+    def _array(self, name: str) -> ArrayArgument:
+        for each in self._memory.arrays():
+            if each.name == name:
+                return each
+        raise LaunchError(f"the launch has no array {name}")
+
+    def who_wrote(self, array: str | int, *index: int, nbytes: int = 4) -> Change | None:
+        """Return the last instruction that wrote an element of an array, of the launch or in the
+        LDS of the workgroup that is looked at; None if none has.
+
+        An address in place of the name stands for `nbytes` bytes there.
+        """
+        if isinstance(array, str):
+            address, nbytes = self.address_of(array, *index), self._array(array).itemsize
+            in_lds = self._array(array).in_lds
+        else:
+            address, in_lds = array, array >> 32 == SHARED_APERTURE_HIGH
+        group = self.block if in_lds else None
+        found = self._stepped.last(Wanted(writes=(address, address + nbytes, group)))
+        return None if found is None else self._change(*found)
+
+    def last_change(self, name: str) -> Change | None:
+        """Return the last instruction that wrote a variable in the lane that is looked at; None if
+        none has, or if it is constant. LaunchError if debug information describes no such variable
+        here."""
+        value = self.variables.get(name)
+        place = None if value is None else place_of(value.where)
+        if value is None or place is None:
+            known = ", ".join(self.variables) or "none"
+            raise LaunchError(f"nothing says where {name} is here; known are: {known}")
+        if place.bank == "c":
+            return None
+        if place.bank == "p":
+            dtype, count = type_of(value.type) or (np.dtype("u4"), 1)
+            first = (PRIVATE_APERTURE_HIGH << 32) + place.first
+            end = first + dtype.itemsize * count
+            return self._last(Wanted(self._focus, writes=(first, end, self.block)))
+        return self._last(Wanted(self._focus, pcs=frozenset(self._writers(place))))
+
+    def _last(self, wanted: Wanted) -> Change | None:
+        """Return the last event in which the lane took part."""
+        now = self.time
+        try:
+            while (found := self._stepped.last(wanted)) is not None:
+                change = self._change(*found)
+                if self.lane in change.lanes:
+                    return change
+                self._stepped.go_to(found[0])
+            return None
+        finally:
+            self._stepped.go_to(now)
+
+    def _writers(self, place: Place) -> Iterator[int]:
+        """Yield the pcs of the instructions that write one of some registers."""
+        wanted = range(place.first, place.first + place.count)
+        for pc in self._stepped.pcs:
+            instruction = self._decoded(pc)
+            for half in filter(None, (instruction, instruction.pair)):
+                for spec, operand in zip(half.opcode.operands, half.operands, strict=True):
+                    if (
+                        spec.written
+                        and isinstance(operand, Register)
+                        and _BANKS.get(operand.file) == place.bank
+                        and operand.index < wanted.stop
+                        and operand.index + operand.dwords > wanted.start
+                    ):
+                        yield pc
+
+    def _change(self, time: int, lanes: int) -> Change:
+        """Describe the instruction that began at a time. lanes: 0 for all active ones."""
+        now = self.time
+        self._stepped.go_to(time)
+        current = self._stepped.current
+        assert current is not None
+        state = self._stepped.wave(*current)
+        assert state is not None
+        assert state.pc is not None
+        active = int(state.scalars[EXEC_LO]) | int(state.scalars[EXEC_LO + 1]) << 32
+        mask = lanes or active
+        chosen = tuple(lane for lane in range(self._wave_size) if mask >> lane & 1)
+        line = self._object.line_of(state.pc)
+        text = self._module.instruction_at(state.pc, self._wave_size)
+        self._stepped.go_to(now)
+        return Change(time, *current, chosen, line, text)
+
+    def _living(self) -> WaveState:
+        state = self.state
+        if state is None:
+            raise LaunchError(f"block {self.block} is not under way at time {self.time}")
+        return state
+
+    # Text
+
+    def where(self, around: int = 3) -> str:
+        """Return where the wave is, with the lines around, and its lanes: `#` for active ones."""
+        head = f"block {self.block}, wave {self.wave}, time {self.time}"
+        if self.fault is not None:
+            head += f"\n{self.fault}"
+        if self.pc is None:
+            return f"{head}: {'the launch' if self.has_ended else 'the wave'} has ended"
+        active = set(self.lanes)
+        strip = "".join("#" if lane in active else "." for lane in range(self._wave_size))
+        rows = [head, f"lanes {strip}, looking at {self.lane}: thread {self.thread}"]
+        if self.line is not None:
+            rows += self._listing(*self.line, around)
+        rows.append(f"  {self.pc:#x}: {self.instruction}")
+        return "\n".join(rows)
+
+    def _listing(self, file: str, line: int, around: int) -> Iterator[str]:
+        yield f"{PurePath(file).name}:{line}"
+        stops = {each.line for each in self.breakpoints}
+        for number in range(max(line - around, 1), line + around + 1):
+            text = self.source(file, number)
+            if text is not None:
+                mark = "->" if number == line else "  "
+                stop = "B" if (file, number) in stops else " "
+                yield f"{number:>5} {stop}{mark} {text}"
+
+    @property
+    def files(self) -> tuple[Line, ...]:
+        """The lines that have code."""
+        return tuple(sorted(self._lines))
+
+    def source(self, file: str, line: int) -> str | None:
+        """Return a line of a source file, None if it is not known."""
+        recorded = self.launch.lines.get(PurePath(file).name, {}).get(line)
+        return recorded or linecache.getline(file, line).rstrip("\n") or None
+
+    # The code
+
+    def _decoded(self, pc: int) -> Instruction:
+        return self._module.decoded(pc, self._wave_size)
+
+    def _line_number(self, pc: int) -> int:
+        """Return the number that stands for a pc's line, 0 for none."""
+        line = self._object.line_of(pc)
+        return (
+            0
+            if line is None or line[1] == 0
+            else self._lines.setdefault(line, len(self._lines) + 1)
+        )
+
+
+def _debug_info(whole: CodeObject) -> DebugInfo:
+    try:
+        return read_debug_info(whole.elf)
+    except MalformedCodeObject:
+        return DebugInfo()
+
+
+def _is_break(instruction: Instruction) -> bool:
+    is_idle = instruction.traits.idle is Idle.DELAY
+    return is_idle and instruction.immediates.get("simm16") == BREAK_MARK
+
+
+def _element_type(array: ArrayArgument) -> np.dtype[Any]:
+    known = type_of(array.dtype)
+    return element_type(array) if known is None or known[1] != 1 else known[0]
+
+
+def _within(what: str, number: int, extent: int) -> int:
+    if not 0 <= number < extent:
+        raise LaunchError(f"there is no {what} {number}: there are {extent}")
+    return number
