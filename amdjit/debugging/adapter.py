@@ -46,13 +46,16 @@ class _Ended(Exception):
 
 
 class _Output(io.TextIOBase):
-    """What the program prints, as events."""
+    """What the program prints, as an event for each line."""
 
     def __init__(self, send: Callable[[str, Mapping[str, Any]], None]) -> None:
         self._send = send
+        self._line = ""
 
     def write(self, text: str) -> int:
-        self._send("output", {"category": "stdout", "output": text})
+        *lines, self._line = (self._line + text).split("\n")
+        for line in lines:
+            self._send("output", {"category": "stdout", "output": f"{line}\n"})
         return len(text)
 
 

@@ -232,6 +232,8 @@ class Debugger:
             active = self.lanes
             if active and self.lane not in active:
                 self.lane = active[0]
+        if self.fault is not None and self.fault.thread is not None:
+            self.select(block=self.fault.block, thread=self.fault.thread)
 
     def _is_followed(self, current: tuple[Group, int]) -> bool:
         return current == (self.block, self.wave)
@@ -591,7 +593,7 @@ class Debugger:
             if text is not None:
                 mark = "->" if number == line else "  "
                 stop = "B" if (file, number) in stops else " "
-                yield f"{number:>5} {stop}{mark} {text}"
+                yield f"{number:>5} {stop}{mark} {text}".rstrip()
 
     @property
     def files(self) -> tuple[Line, ...]:
@@ -601,7 +603,11 @@ class Debugger:
     def source(self, file: str, line: int) -> str | None:
         """Return a line of a source file, None if it is not known."""
         recorded = self.launch.lines.get(PurePath(file).name, {}).get(line)
-        return recorded or linecache.getline(file, line).rstrip("\n") or None
+        if recorded is not None:
+            return recorded
+        return linecache.getline(file, line).rstrip("\n") or (
+            "" if line <= len(linecache.getlines(file)) else None
+        )
 
     # The code
 

@@ -27,7 +27,7 @@ _C_TYPES = {
 _NUMBER = re.compile(r"([iuf])(8|16|32|64)(?:x(\d+))?$")
 _REGISTER = re.compile(r"([vsa])(\d+)$")
 _SPAN = re.compile(r"([vsa])\[(\d+):(\d+)\]$")
-_PRIVATE = re.compile(r"scratch\[fp \+ (\d+)\]$")
+_PRIVATE = re.compile(r"scratch\[fp(?: \+ (\d+))?\]$")
 _SPECIAL = {"vcc": VCC_LO, "exec": EXEC_LO, "m0": M0, "scc": SCC_SLOT}
 
 
@@ -67,7 +67,7 @@ def place_of(text: str) -> Place | None:
             return Place(found[1], int(found[2]), last - int(found[2]) + 1)
     private = _PRIVATE.match(text)
     if private is not None:
-        return Place("p", int(private[1]))
+        return Place("p", int(private[1] or 0))
     try:
         return Place("c", int(text))
     except ValueError:

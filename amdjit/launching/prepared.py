@@ -169,7 +169,7 @@ class PreparedLaunch:
             compiled.code_object,
             shape,
             bytes(self.loaded.packer.pack(self.values)),
-            statements=_statements(compiled.reports),
+            statements=_statements(compiled.reports, lambda file: file),
             pieces=tuple(recording.pieces_of(self._spans(), self._reader(handle))),
             arrays=tuple(self.arrays()),
             lines={},
@@ -199,7 +199,7 @@ class PreparedLaunch:
                 compiled.code_object,
                 shape,
                 bytes(kernarg),
-                statements=_statements(compiled.reports),
+                statements=_statements(compiled.reports, lambda file: PurePath(file).name),
                 spans=self._spans(),
                 arrays=self.arrays(),
                 read=self._reader(handle),
@@ -303,11 +303,14 @@ class PreparedLaunch:
         self.staging.download(self.loaded.written, self.stream)
 
 
-def _statements(reports: ReportTable | None) -> tuple[tuple[str, str, int], ...] | None:
-    """Return the statements that may stop a kernel, None if it reports nothing."""
+def _statements(
+    reports: ReportTable | None, named: Callable[[str], str]
+) -> tuple[tuple[str, str, int], ...] | None:
+    """Return the statements that may stop a kernel, None if it reports nothing. named: returns the
+    name of a file."""
     if reports is None:
         return None
-    return tuple((each.kind, PurePath(each.file).name, each.line) for each in reports.faults)
+    return tuple((each.kind, named(each.file), each.line) for each in reports.faults)
 
 
 def prepare(

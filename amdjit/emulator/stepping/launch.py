@@ -134,6 +134,8 @@ class SteppedLaunch:
         self._target_time = 0
         self._interval = _INTERVAL
         self.fault: KernelFault | None = None
+        """What stops the launch at the present instruction."""
+        self._fault_is_new = False
         self.has_ended = False
         self.texts: list[str] = []
         self._furthest = -1
@@ -218,6 +220,15 @@ class SteppedLaunch:
             if not self.has_ended and self.time == next_snapshot:
                 self._take_snapshot()
         self._furthest = max(self._furthest, self.time)
+        if self._fault_is_new:
+            self._stop_before_fault()
+
+    def _stop_before_fault(self) -> None:
+        """Go back to the moment before the instruction at which a fault has stopped the launch."""
+        fault, time = self.fault, self.time - 1
+        self._restore(time)
+        self._run(time, NOTHING, stops=False)
+        self.fault = fault
 
     def _all_ended(self) -> bool:
         return not self._resident and self._next_group >= self._shape.workgroups
@@ -257,7 +268,7 @@ class SteppedLaunch:
         schedule, resident, self._next_group = snapshot.state
         self.schedule, self._resident = copy.copy(schedule), dict(resident)
         self._steps[Steps.COUNT] = snapshot.time
-        self.fault, self.has_ended = None, False
+        self.fault, self.has_ended, self._fault_is_new = None, False, False
 
     # What the schedule works with (`schedule.Machine`)
 
@@ -326,6 +337,7 @@ class SteppedLaunch:
         return result
 
     def _note_fault(self) -> None:
+        self._fault_is_new = True
         workspace, plan = self._workspace, self._plan
         self.fault = fault_from_record(
             [int(value) for value in workspace.record],

@@ -1,0 +1,232 @@
+"""`amdjit.debug`: what is looked at, breakpoints, mistakes, and how launches get there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import amdjit
+from amdjit import blockIdx, f32, i32, shared, syncthreads, threadIdx
+from amdjit.debugging.debugger import Debugger
+from amdjit.diagnostics import LaunchError
+from amdjit.runtime.recording import RecordedLaunch
+from tests.debugging.test_seeded_bugs import line_of, said
+
+
+@amdjit.kernel
+def scaled(x, n, factor, out):
+    i = amdjit.grid(1)
+    if i < n:
+        tile = shared.array(64, f32)
+        tile[threadIdx.x] = x[i] * factor
+        syncthreads()
+        total = f32(0)
+        for k in range(3):
+            total += tile[(threadIdx.x + k) % 64]
+        out[i] = total
+
+
+X = np.arange(128, dtype=np.float32)
+OUT = np.zeros(128, np.float32)
+
+
+def opened(**options: object) -> Debugger:
+    return amdjit.debug(scaled[2, 64], X, 128, np.float32(2), OUT, **options)  # type: ignore[arg-type]
+
+
+def test_the_programs_arrays_stay_as_they_are() -> None:
+    with opened() as debugger:
+        found = debugger.finish()["out"]
+    assert not OUT.any()
+    out = OUT.copy()
+    scaled[2, 64](X, 128, np.float32(2), out)
+    np.testing.assert_array_equal(found, out)
+
+
+@pytest.mark.parametrize("level", [0, 3, None])
+def test_variables_registers_and_memory_at_a_line(level: int | None) -> None:
+    line = line_of(scaled.function, "total += tile")
+    with opened(opt_level=level) as debugger:
+        debugger.break_at(line)
+        assert debugger.resume() is not None
+        assert debugger.line == (scaled.function.__code__.co_filename, line)
+        np.testing.assert_array_equal(debugger.arrays["x"], X)
+        assert debugger.registers["exec"] == 0xFFFFFFFF
+        assert debugger.registers["v0"].shape == (32,)
+        assert debugger.evaluate("n * factor + x[3]") == 259
+        if level == 0:
+            assert {"i", "total", "k"} <= set(debugger.variables)
+            np.testing.assert_array_equal(debugger.variables["i"].lanes, np.arange(32))
+            np.testing.assert_array_equal(debugger.shared["tile"], X[:64] * 2)
+            np.testing.assert_array_equal(debugger.lds.view(np.float32)[:64], X[:64] * 2)
+        with pytest.raises(KeyError, match="no register v256"):
+            debugger.registers["v256"]
+
+
+def test_a_condition_stops_in_the_lane_for_which_it_holds() -> None:
+    line = line_of(scaled.function, "total += tile")
+    with opened() as debugger:
+        debugger.break_at(line, when="i == 100 and k == 2")
+        assert debugger.resume() is not None
+        assert (debugger.block, debugger.wave, debugger.lane) == ((1, 0, 0), 1, 4)
+        assert debugger.thread == (36, 0, 0)
+        assert debugger.variables["k"].of(debugger.lane) == 2
+        assert debugger.resume() is None
+        assert debugger.has_ended
+        assert debugger.reverse() is not None
+        assert debugger.evaluate("i, k") == (100, 2)
+        assert debugger.reverse() is None
+        assert debugger.time == 0
+
+
+def test_a_wave_can_be_chosen_before_it_has_begun() -> None:
+    with opened() as debugger:
+        debugger.select(block=1, thread=40)
+        assert debugger.state is None
+        with pytest.raises(LaunchError, match=r"block \(1, 0, 0\) is not under way at time 0"):
+            _ = debugger.lds
+        assert debugger.step()
+        assert debugger.block == (1, 0, 0)
+        assert debugger.wave == 1
+        assert debugger.run_to(line_of(scaled.function, "out[i] = total"))
+        assert debugger.evaluate("i") == 104
+
+
+@pytest.mark.parametrize(
+    ("chosen", "text"),
+    [
+        ({"block": 2}, r"no block \(2, 0, 0\) in \(2, 1, 1\)"),
+        ({"thread": (0, 1)}, r"no thread \(0, 1, 0\) in \(64, 1, 1\)"),
+        ({"wave": 2}, "no wave 2: there are 2"),
+        ({"lane": -1}, "no lane -1: there are 32"),
+    ],
+)
+def test_what_the_launch_does_not_have_is_refused(chosen: dict[str, object], text: str) -> None:
+    with opened() as debugger, pytest.raises(LaunchError, match=text):
+        debugger.select(**chosen)  # type: ignore[arg-type]
+
+
+def test_mistakes_are_named() -> None:
+    with opened() as debugger:
+        with pytest.raises(LaunchError, match="line 1 has no code; these have: "):
+            debugger.break_at(1)
+        with pytest.raises(SyntaxError):
+            debugger.break_at(line_of(scaled.function, "out[i]"), when="i ==")
+        with pytest.raises(LaunchError, match="no array y"):
+            debugger.who_wrote("y", 0)
+        with pytest.raises(LaunchError, match="x has 1 axes, not 2"):
+            debugger.who_wrote("x", 0, 0)
+        with pytest.raises(LaunchError, match="outside"):
+            debugger.who_wrote("x", 128)
+        with pytest.raises(LaunchError, match="nothing says where nothing is here"):
+            debugger.last_change("nothing")
+        with pytest.raises(LaunchError, match="no breakpoint 7"):
+            debugger.clear(7)
+    with pytest.raises(LaunchError, match="schedule='odd'"):
+        opened(schedule="odd")
+
+
+@amdjit.kernel
+def waits_for_the_other(flag, out):
+    if blockIdx.x == 0:
+        while amdjit.atomic.load(flag, 0) == 0:
+            pass
+        out[0] = i32(7)
+    else:
+        amdjit.atomic.store(flag, 0, i32(1))
+
+
+@pytest.mark.parametrize("schedule", ["in-order", "backwards", 5])
+def test_workgroups_that_wait_for_each_other_come_to_their_ends(schedule: str | int) -> None:
+    flag, out = np.zeros(1, np.int32), np.zeros(1, np.int32)
+    with amdjit.debug(waits_for_the_other[2, 32], flag, out, schedule=schedule) as debugger:
+        assert debugger.finish()["out"][0] == 7
+        end = debugger.time
+        debugger.go_to(end // 2)
+        assert debugger.finish()["out"][0] == 7
+        assert debugger.time == end
+
+
+@amdjit.kernel
+def asserts(x):
+    i = threadIdx.x
+    assert x[i] < 30
+
+
+def test_a_failed_assert_is_told() -> None:
+    with amdjit.debug(asserts[1, 64], X[:64].copy()) as debugger:
+        debugger.go_to(1 << 60)
+        assert debugger.fault is not None
+        assert "x[i] < 30" in str(debugger.fault)
+
+
+def test_recorded_launches_are_debugged(tmp_path: Path) -> None:
+    with amdjit.record(tmp_path) as record:
+        scaled[2, 64](X, 128, np.float32(2), OUT.copy())
+    (file,) = record.files
+    with Debugger(RecordedLaunch.read(file)) as debugger:
+        debugger.break_at(line_of(scaled.function, "out[i] = total"))
+        assert debugger.resume() is not None
+        assert "out[i] = total" in debugger.where()
+        assert debugger.finish()["out"][5] == 36
+
+
+PROGRAM = """\
+import numpy as np
+import amdjit
+
+@amdjit.kernel
+def double(x):
+    i = amdjit.grid(1)
+    y = x[i] * 2
+    x[i] = y
+
+x = np.arange(32, dtype=np.int32)
+double[1, 32](x)
+double[1, 32](x)
+print("program:", x[3])
+"""
+
+
+def _command(*arguments: str | Path) -> str:
+    command = [sys.executable, "-m", "amdjit", "debug", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+    return done.stdout + done.stderr
+
+
+def test_the_command_debugs_the_launch_that_is_wanted(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    text = _command(
+        f"{program}:double", "--launch", "2", "-c", "b 8", "-c", "c", "-c", "thread 3",
+        "-c", "p x[3], y", "-c", "q",
+    )  # fmt: skip
+    assert "(np.int32(6), np.int32(12))" in text
+    assert "program: 12" in text
+    assert "times, not 3" in _command(f"{program}:double", "--launch", "3", "-c", "q")
+    assert "nothing.py is not a Python file" in _command(tmp_path / "nothing.py")
+
+
+def test_the_prompt_answers_what_pdb_would(tmp_path: Path) -> None:
+    line = line_of(scaled.function, "total += tile")
+    with opened() as debugger:
+        text = said(
+            debugger, "help", "s", "si 2", "bsi", "bs", f"u {line}", "w", "l", "vars", "lanes k",
+            "lanes exec", "regs v0 s4", "regs", "arrays", "arrays tile", "lds f4", "waves",
+            "wave 1", "block 0", "lane 3", "thread 5", "b", f"b {line} if k == 1", "b", "c", "rc",
+            "cl 1", "last total", "who tile[5]", "1 + 1", "nonsense", "who out[0]",
+            f"page {tmp_path}/page.html", "goto 3", "u 1",
+        )  # fmt: skip
+    assert "continue: go on to the next breakpoint" in text
+    assert f"breakpoint 1 at test_debugger.py:{line} if k == 1" in text
+    assert "total: f32 = " in text
+    assert "tile: float32, shape (64,), in LDS" in text
+    assert "*** NameError: name 'nonsense' is not defined" in text
+    assert "nothing has written it so far" in text
+    assert "*** LaunchError: line 1 has no code" in text
+    assert "\n2\n" in text
+    assert text.count("***") == 2
