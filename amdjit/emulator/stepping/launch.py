@@ -30,6 +30,7 @@ from amdjit.emulator.scheduling.release import RESUME
 from amdjit.emulator.stepping.schedule import InOrder, Schedule, Shaken
 from amdjit.emulator.stepping.snapshots import Snapshots
 from amdjit.emulator.stepping.writes import NATIVES, WriteInstrument
+from amdjit.emulator.tiers.compilation import HostKernel
 from amdjit.emulator.tiers.steps import ANY_WAVE, EVENT_ROW, EVENT_ROWS, Event, Mode, Steps
 from amdjit.isa.register_numbers import HALF_LANES, HALF_VGPRS
 from amdjit.target import Target
@@ -100,50 +101,47 @@ class SteppedLaunch:
         check_launch(function.kernel, shape, target, memory.room)
         library.add(NATIVES)
         self._function, self._shape, self._memory = function, shape, memory
-        kernel = function.kernel
-        self._wave_size = kernel.descriptor.wave_size
-        full_waves = shape.items % self._wave_size == 0
-        kernels = function.module.kernels
-        compiled = kernels.stepping(kernel, full_waves, (WriteInstrument,))
+        self._wave_size = function.kernel.descriptor.wave_size
         self.schedule = _schedule(schedule)
-        if isinstance(self.schedule, Shaken):
-            compiled = replace(compiled, may_yield=True)
-        self._compiled = compiled
-        self.pcs = tuple(
-            sorted(
-                instruction.pc
-                for block in kernels.graph(kernel).blocks.values()
-                for instruction in block.instructions
-            )
-        )
-        self._side = HostSide(memory, self._write)
-        self._plan = make_plan(function, compiled, shape, 1)
-        self._workspace = Workspace(self._plan, self._side)
+        self._compiled = self._translated()
+        self.pcs = self._all_pcs()
+        self._plan = make_plan(function, self._compiled, shape, 1)
+        self._workspace = Workspace(self._plan, HostSide(memory, self._write))
         self._workspace.begin(kernarg, 1, memory.table())
-        self._context = self._workspace.context
         self._actions = {
             action: _SINGLE_STEP(library.address(single_step_symbol(action, self._wave_size)))
             for action in ("begin", "turn", "release")
         }
         self._tables = _Tables(self.pcs, lines)
-        self._steps = self._tables.steps
+        self._steps, self._context = self._tables.steps, self._workspace.context
         self._context[Context.STEPS] = self._steps.ctypes.data
         self._context[Context.CALLBACK] = 0
         self._resident: dict[int, Group] = {}
-        self._next_group = 0
-        self._target_time = 0
-        self._interval = _INTERVAL
+        self._next_group = self._target_time = 0
+        self._interval, self._furthest = _INTERVAL, -1
         self.fault: KernelFault | None = None
         """What stops the launch at the present instruction."""
-        self._fault_is_new = False
-        self.has_ended = False
+        self.has_ended = self._fault_is_new = False
         self.texts: list[str] = []
-        self._furthest = -1
         self._want(NOTHING, stops=False)
         while self.schedule.advance(self):  # to the first instruction
             pass
         self._snapshots = Snapshots([*self._workspace.changing, *memory.contents()])
         self._snapshots.take(0, self._state())
+
+    def _translated(self) -> HostKernel:
+        kernels, kernel = self._function.module.kernels, self._function.kernel
+        full_waves = self._shape.items % self._wave_size == 0
+        compiled = kernels.stepping(kernel, full_waves, (WriteInstrument,))
+        # A shaken schedule lets many workgroups run at the same time, as if they could wait.
+        return replace(compiled, may_yield=compiled.may_yield or isinstance(self.schedule, Shaken))
+
+    def _all_pcs(self) -> tuple[int, ...]:
+        """Return the pcs of all instructions, whose ids come last."""
+        blocks = self._function.module.kernels.graph(self._function.kernel).blocks.values()
+        pcs = sorted(instruction.pc for block in blocks for instruction in block.instructions)
+        assert pcs == list(self._compiled.resume_pcs[-len(pcs) :]), "the code has other steps"
+        return tuple(pcs)
 
     # Time
 
