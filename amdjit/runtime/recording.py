@@ -15,6 +15,7 @@ import platform
 import re
 import struct
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -45,6 +46,8 @@ __all__ = [
 SCHEMA = "amdjit.record/1"
 _CONTENTS = 1 << 30
 _WORD = 8
+# What is compressed to decide whether all is: so many pieces of so many bytes.
+_SAMPLES, _SAMPLE = 16, 1024
 # Sections of strings (DWARF 5, 7.26); before version 5, paths stand in the heads of line programs.
 _STRINGS = (".debug_line_str", ".debug_str")
 _HEAD = struct.Struct("<IHI")
@@ -125,7 +128,8 @@ class RecordedLaunch:
             archive.writestr("code_object", self.code_object)
             for number, piece in enumerate(self.pieces):
                 if piece.contents is not None:
-                    archive.writestr(f"memory/{number}", piece.contents)
+                    compression = _compression(piece.contents)
+                    archive.writestr(f"memory/{number}", piece.contents, compression, 1)
 
     @staticmethod
     def read(path: Path) -> RecordedLaunch:
@@ -161,6 +165,15 @@ class RecordedLaunch:
             )
         except (zipfile.BadZipFile, KeyError, TypeError, ValueError, AttributeError) as error:
             raise LaunchError(f"{path} is no recorded launch: {error}") from error
+
+
+def _compression(contents: bytes) -> int:
+    """Return how memory is stored: compressed only if samples of it become much smaller, because
+    random data takes a hundred times as long to compress as to write."""
+    step = max(len(contents) // _SAMPLES, _SAMPLE)
+    sampled = b"".join(contents[at : at + _SAMPLE] for at in range(0, len(contents), step))
+    is_worth = len(zlib.compress(sampled, 1)) < len(sampled) // 4
+    return zipfile.ZIP_DEFLATED if is_worth else zipfile.ZIP_STORED
 
 
 def _read_statements(form: list[list[Any]] | None) -> tuple[Statement, ...] | None:

@@ -17,6 +17,7 @@ import code_changes
 import code_quality
 import compile_latency
 import compile_scaling
+import debugging
 import emulator_speed
 import family_lines
 import gemm_loops
@@ -51,6 +52,15 @@ def test_compile_latency_measures_every_stage(
             *(n for n, _ in compile_latency.MEASURED.values()),
         )
     )
+
+
+@pytest.mark.exhaustive
+def test_the_debuggers_benchmark_goes_back_from_the_end_and_the_middle(results: Path) -> None:
+    debugging.main(20, 1)
+    found = json.loads((results / "debugging.json").read_text())
+    assert found["stepping"]["instructions"] > 100_000
+    assert all(ms > 0 for ms in found["stepping"]["ms"].values())
+    assert found["recording"]["recorded launch"] > found["recording"]["launch"]
 
 
 @pytest.mark.exhaustive

@@ -118,6 +118,8 @@ class SteppedLaunch:
         self._context[Context.CALLBACK] = 0
         self._resident: dict[int, Group] = {}
         self._next_group = self._target_time = 0
+        self._begun: dict[Group, int] = {}
+        """When each workgroup began, as far as the launch has come."""
         self._interval, self._furthest = _INTERVAL, -1
         self.fault: KernelFault | None = None
         """What stops the launch at the present instruction."""
@@ -185,7 +187,9 @@ class SteppedLaunch:
         None if there is none."""
         now, end = self.time, self.time
         found: tuple[int, int] | None = None
-        while found is None and end > 0:
+        # Before a workgroup begins, its waves do nothing.
+        first = self._begun.get(wanted.focus[0], 0) if wanted.focus is not None else 0
+        while found is None and end > first:
             start = self._snapshots.before(end - 1).time
             self._restore(start)
             self._steps[Steps.EVENT_COUNT] = 0
@@ -294,11 +298,12 @@ class SteppedLaunch:
             self._next_group += 1
             self._act("begin", slot, number)
             width, height, _ = self._shape.grid
-            self._resident[slot] = (
+            group = self._resident[slot] = (
                 number % width,
                 number // width % height,
                 number // width // height,
             )
+            self._begun[group] = self.time
         self._focus()
         return has_next
 
