@@ -156,6 +156,12 @@ class Debugger:
         return self._stepped.has_ended
 
     @property
+    def printed(self) -> str:
+        """What HIP's printf has printed so far; what amdjit's `print` puts into memory is not
+        here."""
+        return "".join(self._stepped.texts)
+
+    @property
     def state(self) -> WaveState | None:
         """The wave that is looked at; None if its workgroup has not begun, or has ended."""
         return self._stepped.wave(self.block, self.wave)
@@ -499,17 +505,17 @@ class Debugger:
         return None if found is None else self._change(*found)
 
     def last_change(self, name: str) -> Change | None:
-        """Return the last instruction that wrote a variable in the lane that is looked at; None if
-        none has, or if it is constant. LaunchError if debug information describes no such variable
-        here."""
+        """Return the last instruction that wrote a variable, or a register such as v3 or s[4:5], in
+        the lane that is looked at; None if none has, or if it is constant. LaunchError if debug
+        information describes no such variable here."""
         value = self.variables.get(name)
-        place = None if value is None else place_of(value.where)
-        if value is None or place is None:
+        place = place_of(name if value is None else value.where)
+        if place is None or (value is None and place.bank in "pc"):
             known = ", ".join(self.variables) or "none"
             raise LaunchError(f"nothing says where {name} is here; known are: {known}")
         if place.bank == "c":
             return None
-        if place.bank == "p":
+        if place.bank == "p" and value is not None:
             dtype, count = type_of(value.type) or (np.dtype("u4"), 1)
             first = (PRIVATE_APERTURE_HIGH << 32) + place.first
             end = first + dtype.itemsize * count

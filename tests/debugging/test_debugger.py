@@ -65,6 +65,13 @@ def test_variables_registers_and_memory_at_a_line(level: int | None) -> None:
             np.testing.assert_array_equal(debugger.lds.view(np.float32)[:64], X[:64] * 2)
         with pytest.raises(KeyError, match="no register v256"):
             debugger.registers["v256"]
+        now, lane, value = debugger.time, debugger.lane, debugger.registers["v0"]
+        change = debugger.last_change("v0")
+        assert change is not None
+        assert change.time < now == debugger.time
+        debugger.go_to(change.time)
+        while debugger.step(instructions=True) and debugger.time <= now:
+            assert debugger.registers["v0"][lane] == value[lane]
 
 
 def test_a_condition_stops_in_the_lane_for_which_it_holds() -> None:
