@@ -11,7 +11,6 @@ from amdjit.diagnostics import LaunchError
 from amdjit.late import late
 
 if TYPE_CHECKING:
-    from amdjit.checking.profiling import Calling
     from amdjit.debugging import adapter, debugger, opening, programs, terminal
     from amdjit.runtime import recording
 else:
@@ -100,12 +99,12 @@ class _Turn:
         self._options, self._schedule = options, schedule
         self.seen = 0
 
-    def look(self, call: Calling) -> None:
+    def look(self, launch: opening.Opener) -> None:
         """Open the prompt if this is the launch."""
         self.seen += 1
         if self.seen != self._options.launch:
             return
         chosen = self._options.opt_level
         level = None if chosen == "own" else int(chosen)
-        with opening.debugger_of(call, level, self._schedule) as opened:
+        with launch(level, self._schedule) as opened:
             terminal.Terminal(opened).run(self._options.command)

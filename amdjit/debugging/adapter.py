@@ -19,9 +19,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from amdjit.checking.profiling import Calling
 from amdjit.debugging.debugger import Debugger
-from amdjit.debugging.opening import debug_launches, debugger_of
+from amdjit.debugging.opening import Opener, debug_launches
 from amdjit.debugging.programs import run_program
 from amdjit.runtime.recording import RecordedLaunch
 
@@ -103,10 +102,10 @@ class Adapter:
         chosen: str | int = self._launch.get("schedule", "in-order")
         return chosen
 
-    def _look(self, call: Calling) -> None:
+    def _look(self, launch: Opener) -> None:
         self._seen += 1
         if self._seen == self._launch.get("launch", 1):
-            self._serve(debugger_of(call, self._launch.get("optLevel", 0), self._schedule))
+            self._serve(launch(self._launch.get("optLevel", 0), self._schedule))
 
     def _serve(self, debugger: Debugger) -> None:
         """Let the editor move the debugger until the launch has ended."""

@@ -36,6 +36,7 @@ __all__ = ["Breakpoint", "Change", "Debugger"]
 
 _BANKS = {RegisterFile.VGPR: "v", RegisterFile.AGPR: "a", RegisterFile.SGPR: "s"}
 Line = tuple[str, int]
+_NEVER = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,10 +325,30 @@ class Debugger:
 
     def finish(self) -> dict[str, NDArray[Any]]:
         """Go on to the end, and return the arrays. Raises the fault that stops the launch."""
-        self._stepped.go_to(1 << 62)
+        self._stepped.go_to(_NEVER)
         if self.fault is not None:
             raise self.fault
         return self._memory.results()
+
+    def shake(self, count: int = 8) -> dict[int, list[str]]:
+        """Run the launch from its start to its end in `count` orders that interrupt waves, and
+        return the seeds that give other results than the order in which waves run otherwise, with
+        the names of the arrays that differ. A correct kernel has none; a race has some if it can
+        change results, and sums of floats by atomics do. A fault counts as a difference of all."""
+        expected = self._results("in-order")
+        found = {seed: self._results(seed) for seed in range(1, count + 1)}
+        different = {
+            seed: [name for name, data in results.items() if data != expected.get(name)]
+            for seed, results in found.items()
+        }
+        return {seed: names for seed, names in different.items() if names}
+
+    def _results(self, schedule: str | int) -> dict[str, bytes]:
+        with Debugger(self.launch, schedule=schedule) as other:
+            other.go_to(_NEVER)
+            if other.fault is not None:
+                return {each.name: b"" for each in self.launch.arrays}
+            return {name: array.tobytes() for name, array in other.arrays.items()}
 
     def _forward(self, wanted: Wanted) -> bool:
         while self._stepped.run(wanted):

@@ -3,20 +3,32 @@ they happen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
+from amdjit.abi.launch_shape import LaunchShape
 from amdjit.api import Kernel
-from amdjit.checking.open_blocks import OpenBlock
-from amdjit.checking.profiling import DEBUGGERS, Calling
+from amdjit.checking.array_places import ArrayArgument
+from amdjit.checking.profiling import DEBUGGERS, RECORDERS, Calling
 from amdjit.debugging.debugger import Debugger
 from amdjit.devices import use
 from amdjit.diagnostics import LaunchError
+from amdjit.runtime.recording import RecordedLaunch, Statement, pieces_of
 
 if TYPE_CHECKING:
     from amdjit.launching.launchers import ForAll, Launcher
 
-__all__ = ["debug", "debug_launches", "debugger_of"]
+__all__ = ["Opener", "debug", "debug_launches", "debugger_of"]
+
+
+class Opener(Protocol):
+    """Opens a debugger of one launch."""
+
+    def __call__(self, opt_level: int | None = 0, schedule: str | int = "in-order") -> Debugger:
+        """Return the debugger, which the caller closes."""
+        ...
 
 
 def debug(
@@ -66,19 +78,68 @@ def _scalars(arguments: Any) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if not getattr(value, "shape", ())}
 
 
-class debug_launches(OpenBlock):  # noqa: N801
-    """Give each launch of amdjit's kernels in a `with` block to a function before it starts.
+@contextmanager
+def debug_launches(look: Callable[[Opener], None], kernel: str = "") -> Iterator[None]:
+    """Let a function look at each launch of a block before it starts: it is given what opens a
+    debugger of the launch, with `opt_level` and `schedule` as `debug` has them.
 
-    kernel: only launches of kernels with this name, all if it is "".
+    kernel: only launches of kernels with this name, all if it is "". Triton's kernels on the
+    emulator are launches, too; their code is as Triton compiled it.
     """
+    watch = _Watch(look, kernel)
+    debuggers = DEBUGGERS.set((*DEBUGGERS.get(), watch))
+    recorders = RECORDERS.set((*RECORDERS.get(), watch))
+    try:
+        yield
+    finally:
+        DEBUGGERS.reset(debuggers)
+        RECORDERS.reset(recorders)
 
-    enclosing = DEBUGGERS
 
-    def __init__(self, look: Callable[[Calling], None], kernel: str = "") -> None:
-        super().__init__()
+class _Watch:
+    """Is told of launches: of amdjit's kernels by `calling`, then of all by `launching`."""
+
+    def __init__(self, look: Callable[[Opener], None], kernel: str) -> None:
         self._look, self._kernel = look, kernel
+        self._is_known = False
 
     def calling(self, call: Calling) -> None:
-        """Take a launch that is about to start."""
+        """Take a launch of one of amdjit's kernels."""
+        self._is_known = True
         if self._kernel in ("", call.function.__name__):
-            self._look(call)
+            self._look(partial(debugger_of, call))
+
+    def launching(
+        self,
+        kernel: str,
+        device: str,
+        code_object: bytes,
+        shape: LaunchShape,
+        kernarg: bytes,
+        *,
+        statements: Sequence[Statement] | None,
+        spans: Iterable[tuple[int, int]],
+        arrays: Sequence[ArrayArgument],
+        read: Callable[[int, int], bytes],
+    ) -> None:
+        """Take any launch, unless `calling` has had it."""
+        is_known, self._is_known = self._is_known, False
+        if is_known or self._kernel not in ("", kernel):
+            return
+        launch = RecordedLaunch(
+            kernel,
+            device,
+            code_object,
+            shape,
+            kernarg,
+            statements=None if statements is None else tuple(statements),
+            pieces=tuple(pieces_of(spans, read)),
+            arrays=tuple(arrays),
+            lines={},
+            versions={},
+        )
+
+        def opened(opt_level: int | None = None, schedule: str | int = "in-order") -> Debugger:
+            return Debugger(launch, schedule=schedule)
+
+        self._look(opened)

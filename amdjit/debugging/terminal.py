@@ -260,6 +260,14 @@ class Terminal(cmd.Cmd):
     def _changed(self, change: Change | None) -> None:
         self._say("nothing has written it so far" if change is None else change)
 
+    def do_shake(self, argument: str) -> None:
+        """shake [COUNT]: run the launch in orders that interrupt waves; which give other results"""
+        found = self._debugger.shake(_count(argument or "8"))
+        for seed, names in found.items():
+            self._say(f"--schedule {seed} gives another {', '.join(names)}")
+        if not found:
+            self._say("all orders give the same results")
+
     def do_page(self, argument: str) -> None:
         """page FILE.html: write the wave's life as a page for a browser"""
         (name,) = shlex.split(argument)

@@ -35,6 +35,7 @@ from amdjit.options import OptionError
 __all__ = [
     "Piece",
     "RecordedLaunch",
+    "Statement",
     "pieces_of",
     "reachable",
     "record",

@@ -75,6 +75,10 @@ def test_stale_lds_shows_in_another_schedule() -> None:
             found = np.argwhere(debugger.arrays["out"] != expected)
             if len(found):
                 wrong.append(said(debugger, f"who out[{found[0][0]}, {found[0][1]}]"))
+    with amdjit.debug(stale_lds[1, N], x, np.zeros((2, N), np.float32)) as debugger:
+        assert "gives another out" in said(debugger, "shake 4")
+    with amdjit.debug(wrong_index[1, N], x[0].copy(), np.zeros(N, np.float32)) as debugger:
+        assert "all orders give the same results" in said(debugger, "shake 2")
     assert wrong
     assert all(f":{line_of(stale_lds.function, 'out[k, i] = tile')}" in text for text in wrong)
 
