@@ -25,6 +25,7 @@ from amdjit.isa import disassemble
 from amdjit.isa.instruction import Instruction, Register, RegisterFile
 from amdjit.isa.register_numbers import EXEC_LO
 from amdjit.isa.traits import Idle
+from amdjit.options import Environment
 from amdjit.replaying import ReplayMemory, element_type
 from amdjit.runtime.recording import RecordedLaunch
 from amdjit.target import emulated_for, find_target
@@ -80,6 +81,8 @@ class Debugger:
     instructions that all waves have begun, so that each moment has one number. It can be used as a
     `with` block, and is closed at its end.
 
+    schedule: as `amdjit.debug` has it. arguments: further names for expressions. environment: how
+    the emulator computes, by default as environment variables say.
     block, wave, lane: what is looked at; `select` chooses. file and numbers of lines are those of
     the debug information.
     """
@@ -90,14 +93,16 @@ class Debugger:
         *,
         schedule: str | int = "in-order",
         arguments: Mapping[str, Any] | None = None,
+        environment: Environment | None = None,
     ) -> None:
-        self.launch = launch
-        self.schedule = schedule
+        self.launch, self.schedule, self._environment = launch, schedule, environment
         self.arguments = dict(arguments or {})
         target = find_target(launch.target)
         if target is None or emulated_for(target) is None:
             raise LaunchError(f"the launch is for {launch.target}, which is not emulated")
-        self.device = EmulatorDevice(emulated_for(target) or target, threads=1)
+        self.device = EmulatorDevice(
+            emulated_for(target) or target, threads=1, environment=environment
+        )
         self._object = CodeObject.read(launch.code_object)
         self._names = _debug_info(self._object)
         self._memory = ReplayMemory(self.device, launch)
@@ -344,7 +349,8 @@ class Debugger:
         return {seed: names for seed, names in different.items() if names}
 
     def _results(self, schedule: str | int) -> dict[str, bytes]:
-        with Debugger(self.launch, schedule=schedule) as other:
+        environment = self._environment
+        with Debugger(self.launch, schedule=schedule, environment=environment) as other:
             other.go_to(_NEVER)
             if other.fault is not None:
                 return {each.name: b"" for each in self.launch.arrays}

@@ -71,7 +71,12 @@ def debugger_of(
         device = call.device.target
         shape = prepared.loaded.check(grid, block, dynamic_lds, device, cooperative)
         launch = prepared.recorded(shape)
-    return Debugger(launch, schedule=schedule, arguments=_scalars(call.arguments))
+    return Debugger(
+        launch,
+        schedule=schedule,
+        arguments=_scalars(call.arguments),
+        environment=call.device.environment,
+    )
 
 
 def _scalars(arguments: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import amdjit
 from amdjit import blockIdx, f32, i32, shared, syncthreads, threadIdx
 from amdjit.debugging.debugger import Debugger
 from amdjit.diagnostics import LaunchError
+from amdjit.intrinsics import cooperative_groups
 from amdjit.runtime.recording import RecordedLaunch
 from tests.debugging.test_seeded_bugs import line_of, said
 
@@ -158,6 +159,49 @@ def test_workgroups_that_wait_for_each_other_come_to_their_ends(schedule: str | 
         debugger.go_to(end // 2)
         assert debugger.finish()["out"][0] == 7
         assert debugger.time == end
+
+
+@amdjit.kernel
+def meets_all(parts, out):
+    group = cooperative_groups.this_grid()
+    i = amdjit.grid(1)
+    parts[i] = i32(1)
+    group.sync()
+    out[i] = parts[(i + 32) % out.shape[0]] + 1
+
+
+@pytest.mark.parametrize("schedule", ["in-order", "backwards", 3])
+def test_workgroups_of_a_cooperative_launch_are_all_under_way(schedule: str | int) -> None:
+    out = np.zeros(96, np.int32)
+    launch = meets_all.launch(3, 32, cooperative=True)
+    with amdjit.debug(launch, out.copy(), out, schedule=schedule) as debugger:
+        assert debugger.run_to(line_of(meets_all.function, "parts[i] ="))
+        assert debugger.blocks == ((0, 0, 0), (1, 0, 0), (2, 0, 0))
+        assert debugger.run_to(line_of(meets_all.function, "out[i] ="))
+        assert debugger.arrays["parts"].sum() == 96
+        assert debugger.finish()["out"].tolist() == [2] * 96
+
+
+def test_ctrl_c_leaves_a_moment_to_go_on_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened() as debugger:
+        debugger.go_to(1 << 60)
+        end, expected = debugger.time, debugger.arrays["out"]
+        debugger.go_to(0)
+        turns = iter(range(3))
+
+        def interrupted(*given: object) -> object:
+            if next(turns, None) is None:
+                raise KeyboardInterrupt
+            return act(*given)
+
+        act = debugger._stepped._act
+        monkeypatch.setattr(debugger._stepped, "_act", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            debugger.resume()
+        monkeypatch.setattr(debugger._stepped, "_act", act)
+        debugger.go_to(1 << 60)
+        assert debugger.time == end
+        np.testing.assert_array_equal(debugger.arrays["out"], expected)
 
 
 @amdjit.kernel

@@ -214,8 +214,12 @@ class SteppedLaunch:
             next_snapshot = max(self._snapshots.latest + self._interval, self.time + 1)
             self._target_time = min(until, next_snapshot)
             events = self._steps[Steps.EVENT_COUNT]
-            while self.schedule.advance(self):
-                pass
+            try:
+                while self.schedule.advance(self):
+                    pass
+            except BaseException:  # Ctrl-C: between two turns, or in the middle of one
+                self._restore(self.time)
+                raise
             self.has_ended = self.fault is None and self._all_ended()
             if stops and self._steps[Steps.EVENT_COUNT] != events:
                 break
