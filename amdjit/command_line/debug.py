@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import argparse
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amdjit.command_line.commands import Commands
-from amdjit.diagnostics import LaunchError
+from amdjit.diagnostics import BackendError, LaunchError
 from amdjit.late import late
 
 if TYPE_CHECKING:
-    from amdjit.debugging import adapter, debugger, opening, programs, terminal
+    from amdjit.debugging import adapter, debugger, extension, opening, programs, terminal
     from amdjit.runtime import recording
 else:
     adapter = late("amdjit.debugging.adapter")
     debugger = late("amdjit.debugging.debugger")
+    extension = late("amdjit.debugging.extension")
     opening = late("amdjit.debugging.opening")
     programs = late("amdjit.debugging.programs")
     terminal = late("amdjit.debugging.terminal")
@@ -61,6 +63,12 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="speak the Debug Adapter Protocol on the standard streams, for editors",
     )
+    parser.add_argument(
+        "--extension",
+        type=Path,
+        metavar="FOLDER",
+        help="write an extension of VS Code to FOLDER, which is ~/.vscode/extensions as a rule",
+    )
     parser.set_defaults(run=_debug, runs=True)
 
 
@@ -68,6 +76,8 @@ def _debug(options: argparse.Namespace) -> int:
     if options.adapter:
         adapter.serve()
         return 0
+    if options.extension is not None:
+        return _write_extension(options.extension)
     if options.target is None:
         raise LaunchError("say what to debug: amdjit debug FILE.py, or a recorded launch")
     schedule = _schedule(options.schedule)
@@ -85,6 +95,15 @@ def _debug(options: argparse.Namespace) -> int:
         raise LaunchError(
             f"{path} has launched {kernel or 'kernels'} {turn.seen} times, not {options.launch}"
         )
+    return 0
+
+
+def _write_extension(folder: Path) -> int:
+    try:
+        written = extension.write_extension(folder.expanduser(), version("amdjit"))
+    except OSError as error:
+        raise BackendError(f"{folder} cannot be written: {error.strerror}") from error
+    print(f"{written}: start VS Code again, and choose amdjit in a launch configuration")
     return 0
 
 

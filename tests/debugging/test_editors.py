@@ -24,8 +24,8 @@ _SECONDS = 100
 class Editor:
     """The other side of the protocol, over pipes."""
 
-    def __init__(self) -> None:
-        command = [sys.executable, "-m", "amdjit", "debug", "--adapter"]
+    def __init__(self, *command: str) -> None:
+        command = command or (sys.executable, "-m", "amdjit", "debug", "--adapter")
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=dict(os.environ)
         )
@@ -134,6 +134,26 @@ def test_a_fault_is_an_exception_of_the_editor(tmp_path: Path) -> None:
     editor.ask("continue", threadId=1)
     assert "is not allowed" in editor.event("output")["output"]
     assert editor.event("stopped")["reason"] == "exception"
+    assert editor.ask("disconnect")["success"]
+    assert editor.close() == 0
+
+
+def test_the_extension_of_vs_code_starts_the_adapter(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "amdjit", "debug", "--extension", str(tmp_path)]
+    subprocess.run(command, check=True, capture_output=True, timeout=_SECONDS)
+    folder = tmp_path / "amdjit-debug"
+    manifest = json.loads((folder / "package.json").read_text())
+    (debugger,) = manifest["contributes"]["debuggers"]
+    editor = Editor(debugger["runtime"], str(folder / debugger["program"]))
+    assert editor.ask("initialize")["body"]["supportsStepBack"]
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    given = {"program": str(program), "schedule": "backwards", "optLevel": None, "launch": 2}
+    attributes = debugger["configurationAttributes"]["launch"]["properties"]
+    assert given.keys() <= attributes.keys()
+    editor.ask("launch", **given)
+    editor.ask("configurationDone")
+    assert editor.event("stopped")["reason"] == "entry"
     assert editor.ask("disconnect")["success"]
     assert editor.close() == 0
 
