@@ -14,6 +14,7 @@ from amdjit.late import late
 if TYPE_CHECKING:
     from amdjit.debugging import adapter, debugger, extension, opening, programs, terminal
     from amdjit.runtime import recording
+    from amdjit.runtime.recording import RecordedLaunch
 else:
     adapter = late("amdjit.debugging.adapter")
     debugger = late("amdjit.debugging.debugger")
@@ -82,7 +83,7 @@ def _debug(options: argparse.Namespace) -> int:
         raise LaunchError("say what to debug: amdjit debug FILE.py, or a recorded launch")
     schedule = _schedule(options.schedule)
     if options.target.endswith(_RECORDED):
-        launch = recording.RecordedLaunch.read(Path(options.target))
+        launch = _recorded(Path(options.target))
         with debugger.Debugger(launch, schedule=schedule) as opened:
             terminal.Terminal(opened).run(options.command)
         return 0
@@ -96,6 +97,13 @@ def _debug(options: argparse.Namespace) -> int:
             f"{path} has launched {kernel or 'kernels'} {turn.seen} times, not {options.launch}"
         )
     return 0
+
+
+def _recorded(path: Path) -> RecordedLaunch:
+    try:
+        return recording.RecordedLaunch.read(path)
+    except OSError as error:
+        raise LaunchError(f"{path} cannot be read: {error.strerror}") from error
 
 
 def _write_extension(folder: Path) -> int:

@@ -424,16 +424,22 @@ class Debugger:
         if not wanted.isdisjoint(each.name for each in self.launch.arrays):
             known |= self.arrays | self.shared
         elsewhere = {each.name for each in self.launch.arrays}
-        known |= {name: value for name, value in self.variables.items() if name not in elsewhere}
+        for name, value in self.variables.items():
+            if name in wanted - elsewhere:
+                if value.lanes is None:
+                    raise LaunchError(f"{name} cannot be read here: {value.where}")
+                known[name] = value
         return {name: value for name, value in known.items() if name in wanted}
 
     def _starts(self, line: int, file: str) -> tuple[Line, frozenset[int]]:
-        """Return where the code of a line begins, and the line."""
+        """Return where the code of a line begins, and the line. A loop that is all on one line
+        begins anew in each round."""
         found: dict[Line, set[int]] = {}
         before: Line | None = None
         for pc in self._stepped.pcs:
             here = self._object.line_of(pc)
-            if here is not None and here != before and here[1] == line and here[0].endswith(file):
+            begins = here != before or pc in self._stepped.loop_heads
+            if here is not None and begins and here[1] == line and here[0].endswith(file):
                 found.setdefault(here, set()).add(pc)
             before = here
         if not found:

@@ -141,6 +141,27 @@ def test_mistakes_are_named() -> None:
 
 
 @amdjit.kernel
+def on_one_line(x, out):
+    i = threadIdx.x
+    total = f32(0)
+    for k in range(i): total += x[k]  # fmt: skip
+    out[i] = total
+
+
+@pytest.mark.parametrize("level", [0, 1])
+def test_a_loop_on_one_line_stops_in_each_round(level: int) -> None:
+    line = line_of(on_one_line.function, "for k in range(i)")
+    with amdjit.debug(
+        on_one_line[1, 32], X[:32].copy(), OUT[:32].copy(), opt_level=level
+    ) as debugger:
+        debugger.break_at(line)
+        rounds = 0
+        while debugger.resume() is not None:
+            rounds += 1
+        assert rounds > 10
+
+
+@amdjit.kernel
 def waits_for_the_other(flag, out):
     if blockIdx.x == 0:
         while amdjit.atomic.load(flag, 0) == 0:
@@ -261,6 +282,7 @@ def test_the_command_debugs_the_launch_that_is_wanted(tmp_path: Path) -> None:
     assert "(np.int32(6), np.int32(12))" in text
     assert "program: 12" in text
     assert "times, not 3" in _command(f"{program}:double", "--launch", "3", "-c", "q")
+    assert "cannot be read: No such file" in _command(tmp_path / "nothing.amdjit", "-c", "q")
     assert "nothing.py is not a Python file" in _command(tmp_path / "nothing.py")
 
 

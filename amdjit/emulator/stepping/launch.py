@@ -105,6 +105,7 @@ class SteppedLaunch:
         self.schedule = _schedule(schedule)
         self._compiled = self._translated()
         self.pcs = self._all_pcs()
+        self.loop_heads = self._heads()
         self._plan = make_plan(function, self._compiled, shape, 1)
         self._workspace = Workspace(self._plan, HostSide(memory, self._write))
         self._workspace.begin(kernarg, 1, memory.table())
@@ -144,6 +145,16 @@ class SteppedLaunch:
         pcs = sorted(instruction.pc for block in blocks for instruction in block.instructions)
         assert pcs == list(self._compiled.resume_pcs[-len(pcs) :]), "the code has other steps"
         return tuple(pcs)
+
+    def _heads(self) -> frozenset[int]:
+        """Return where the code jumps back to."""
+        blocks = self._function.module.kernels.graph(self._function.kernel).blocks.values()
+        return frozenset(
+            successor
+            for block in blocks
+            for successor in block.successors
+            if successor <= block.instructions[-1].pc
+        )
 
     # Time
 
