@@ -144,7 +144,7 @@ def test_mistakes_are_named() -> None:
 def on_one_line(x, out):
     i = threadIdx.x
     total = f32(0)
-    for k in range(i): total += x[k]  # fmt: skip
+    for k in range(i): total += x[k]  # noqa: E701  # fmt: skip
     out[i] = total
 
 
