@@ -39,6 +39,7 @@ from generators.page_form import page, table
 
 import amdjit
 from amdjit.launching.kernel_options import SPELLINGS
+from amdjit.learning.pages import puzzles
 from amdjit.options import CompileOptions, Environment
 from amdjit.testing.figures import FIGURES, Figure
 
@@ -183,6 +184,18 @@ def _sources(figure: Figure) -> str:
     return ", ".join(name for name, reader in readers if reader is not None)
 
 
+def learn() -> str:
+    """Return the page on the course with the table of puzzles."""
+    text = (ROOT / "docs/learn.md").read_text()
+    rows = [
+        (str(one.number), one.title, one.chapter, one.limits and f"`{one.limits}`")
+        for one in puzzles().values()
+    ]
+    shown = table(("", "puzzle", "chapter", "limits"), rows)
+    pattern = r"(<!-- generated: puzzles -->\n).*?(<!-- end -->)"
+    return re.sub(pattern, lambda m: f"{m[1]}{shown}\n{m[2]}", text, flags=re.DOTALL)
+
+
 def cycles() -> str:
     """Return the page on the cycle model with the current tables."""
     return cycle_page.with_tables((ROOT / "docs/cycles.md").read_text(), table)
@@ -240,6 +253,7 @@ PAGES: MappingProxyType[Path, Callable[[], str]] = MappingProxyType(
         ROOT / "docs/inspection.md": inspection,
         ROOT / "docs/cycles.md": cycles,
         ROOT / "docs/gate.md": gates,
+        ROOT / "docs/learn.md": learn,
         arithmetic_page.FILE: partial(arithmetic_page.page, table),
         ROOT / "README.md": readme,
         **BUILTIN_PAGES,

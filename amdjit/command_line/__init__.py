@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         gate,
         inspect,
         layout,
+        learn,
         probe,
         replay,
         run,
@@ -47,6 +48,7 @@ else:
     gate = late("amdjit.command_line.gate")
     inspect = late("amdjit.command_line.inspect")
     layout = late("amdjit.command_line.layout")
+    learn = late("amdjit.command_line.learn")
     probe = late("amdjit.command_line.probe")
     replay = late("amdjit.command_line.replay")
     run = late("amdjit.command_line.run")
@@ -57,6 +59,7 @@ __all__ = ["main", "parse_signature"]
 _COMMANDS = {
     "doctor": doctor,
     "demo": demo,
+    "learn": learn,
     "devices": devices,
     "run": run,
     "replay": replay,

@@ -21,7 +21,7 @@ from amdjit.child_process import Child, ending
 from amdjit.diagnostics import LaunchError
 from amdjit.explorer.page import watching_frame
 
-__all__ = ["watch"]
+__all__ = ["changes", "watch"]
 
 # Seconds between two looks at the files, and between two signs of life to a browser.
 _INTERVAL = 0.2
@@ -43,7 +43,7 @@ def watch(command: Sequence[str], page: Path, file: Path, port: int, opens: bool
     print(f"{server.address} shows the page, and compiles it again on each save; Ctrl-C ends")
     sys.stdout.flush()
     try:
-        for number, _ in enumerate(_changes(file)):
+        for number, _ in enumerate(changes(file)):
             _compile(command, page, state)
             if opens and number == 0:
                 webbrowser.open(server.address)
@@ -54,7 +54,7 @@ def watch(command: Sequence[str], page: Path, file: Path, port: int, opens: bool
     raise AssertionError("files never end to change")
 
 
-def _changes(file: Path) -> Iterator[None]:
+def changes(file: Path) -> Iterator[None]:
     """Yield at once, and then whenever the file or a Python file beside it has changed."""
     seen = None
     while True:

@@ -104,14 +104,18 @@ def _bank_conflicts(instruction: Instruction, known: Addresses | None) -> int | 
 # keeps what holds on all paths.
 
 
-def known_states(code: MachineCode, shape: Shape) -> Iterator[tuple[Instruction, State]]:
+def known_states(
+    code: MachineCode, shape: Shape, wave: int | None = None
+) -> Iterator[tuple[Instruction, State]]:
     """Yield each instruction with what is known before it: several times, of which the last one
     counts. The state is good until the next one is asked for. Instructions that are not reached are
-    left out, and all of them if it is not known where branches go."""
+    left out, and all of them if it is not known where branches go.
+
+    wave: the number of a wave in its workgroup, of which more may be known than of all."""
     if _goes_anywhere(code):
         return
     entry = code.graph.entry
-    states = {entry: entry_state(code.kernel, starts_full(code.kernel), shape)}
+    states = {entry: entry_state(code.kernel, starts_full(code.kernel), shape, wave)}
     work = [entry]
     queued = {entry}
     while work:
@@ -149,10 +153,11 @@ _ALL_PLACES = range(4)
 @dataclass(frozen=True, slots=True)
 class Addresses:
     """offsets: of each lane's address from the first lane's, in bytes. places_in_dword: what the
-    first lane's address modulo 4 may be."""
+    first lane's address modulo 4 may be. first: its address in LDS, None if it is not known."""
 
     offsets: tuple[int, ...]
     places_in_dword: tuple[int, ...] = tuple(_ALL_PLACES)
+    first: int | None = None
 
     @property
     def uniform(self) -> bool:
@@ -208,7 +213,8 @@ def _in_lds(state: State, instruction: Instruction, wave_size: int) -> Addresses
     immediates, size = instruction.immediates, instruction.access.size
     if not instruction.access.has_two_addresses:
         value = add(value, constant(immediates["offset"]))
-    return Addresses(_signed(value.steps, wave_size, 32), _places(value, size))
+    first = value.low if value.known == value.width else None
+    return Addresses(_signed(value.steps, wave_size, 32), _places(value, size), first)
 
 
 def _places(value: Value, size: int) -> tuple[int, ...]:

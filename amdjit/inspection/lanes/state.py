@@ -282,22 +282,25 @@ def workgroup_shape(kernel: Kernel, is_flat: bool = False) -> tuple[int, int, in
     return (kernel.metadata.max_flat_workgroup_size, 1, 1)
 
 
-def entry_state(kernel: Kernel, full: bool, shape: tuple[int, int, int] | None) -> State:
+def entry_state(
+    kernel: Kernel, full: bool, shape: tuple[int, int, int] | None, wave: int | None = None
+) -> State:
     """Return what is known when a wave starts. full: all of its lanes are active. shape: of the
-    workgroups, None if it is not known."""
+    workgroups, None if it is not known. wave: its number in the workgroup, None for any."""
     wide_masks = kernel.descriptor.wave_size == 64
     state = State(ALL if full else ENTRY, wide_masks=wide_masks)
-    ids = None if shape is None else _ids(shape, kernel.descriptor.wave_size)
+    ids = None if shape is None else _ids(shape, kernel.descriptor.wave_size, wave)
     if ids is not None:
         state.vectors[0] = Held(ids, state.exec)
     return state
 
 
-def _ids(shape: tuple[int, int, int], wave_size: int) -> Value | None:
-    """Return the work-items' ids in any wave of a workgroup, None if lanes differ differently in
-    different waves."""
+def _ids(shape: tuple[int, int, int], wave_size: int, wave: int | None) -> Value | None:
+    """Return the work-items' ids in a wave of a workgroup; in any, None if lanes differ differently
+    in different waves."""
     found: Value | None = None
-    for first in range(0, prod(shape), wave_size):
+    firsts = range(0, prod(shape), wave_size)
+    for first in firsts if wave is None else firsts[wave : wave + 1]:
         # Lanes beyond the workgroup are not there: they may hold anything.
         ids = each_lane([_id(number, shape) for number in range(first, first + wave_size)])
         found = ids if found is None else meet(found, ids)
