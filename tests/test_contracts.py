@@ -34,6 +34,7 @@ PROBES: dict[str, list[tuple[str, str]]] = {
         ("amdjit.tree.nodes", "amdjit.frontend.program"),
         ("amdjit.isa.decode", "amdjit.emulator.host.builder"),
         ("amdjit.types", "amdjit.abi.kernarg"),
+        ("amdjit.learning.checking", "amdjit.command_line.kernel_files"),
         ("amdjit.options", "amdjit.types"),
         ("amdjit.backend.llvm", "amdjit.compiler"),
     ],

@@ -100,7 +100,9 @@ def _problems(one: Puzzle, kernel: Kernel) -> tuple[list[str], Sequence[LaunchPr
 
 @cache
 def _device() -> EmulatorDevice:
-    return EmulatorDevice(find_target(_TARGET), time_limit=_SECONDS)
+    target = find_target(_TARGET)
+    assert target is not None, "the course is about a processor that there is"
+    return EmulatorDevice(target, time_limit=_SECONDS)
 
 
 def _hole(kernel: Kernel) -> str:

@@ -35,7 +35,8 @@ _LANES_IN_ROW = 16
 
 def draw(picture: str, launches: Sequence[LaunchProfile], screen: Screen) -> str:
     """Return a picture of the last of several launches; KeyError if there is none of that name."""
-    return "\n".join(PICTURES[picture](launches[-1], screen))
+    title, *rows = PICTURES[picture](launches[-1], screen)
+    return "\n".join([*screen.wrap(title), *rows])
 
 
 # Tables with a row for each source line.
@@ -108,7 +109,8 @@ def _banks(launch: LaunchProfile, screen: Screen) -> list[str]:
         rows.append(
             screen.paint(f"  {cycles} cycles in all, {lost} of them due to bank conflicts", style)
         )
-        rows += _bank_rows(*accesses[group[0].address], wave)
+        if group[0].address in accesses:
+            rows += _bank_rows(*accesses[group[0].address], wave)
     return rows
 
 
@@ -152,6 +154,8 @@ def _fragments(launch: LaunchProfile, screen: Screen) -> list[str]:
     found = [
         (match[1], each) for each in launch.instructions if (match := _MATRIX.match(each.text))
     ]
+    if not found:
+        return ["the kernel has no matrix instructions"]
     names = Counter({name: 0 for name, _ in found})
     for name, each in found:
         names[name] += each.executions
@@ -190,11 +194,12 @@ def _time(launch: LaunchProfile, screen: Screen) -> list[str]:
     title = f"{cycles.kernel} cycles, as the cycle model estimates; {end / _TIME:.0f} a character"
     strips = [_strip(wave, end) for wave in waves]
     rows = [
-        f"  workgroup {wave.workgroup}, wave {wave.wave}  {strip}"
+        screen.cut(f"  workgroup {wave.workgroup}, wave {wave.wave}  {strip}")
         for wave, strip in zip(waves, strips, strict=True)
     ]
     used = set("".join(strips))
     shown = [f"  {sign} {meaning}" for sign, meaning, _ in _SIGNS if sign in used]
+    shown += [f"  {_OTHER} waits for something else"] if _OTHER in used else []
     return [title, "", *rows, "", *shown]
 
 
@@ -203,12 +208,10 @@ def _strip(wave: WaveTimeline, end: int) -> str:
     spent = [dict[str, float]() for _ in range(_TIME)]
     for segment in wave.segments:
         sign = _SIGN_OF.get(segment.what, _OTHER)
-        for column in range(
-            segment.start * _TIME // end, min(segment.end * _TIME // end + 1, _TIME)
-        ):
+        for column in range(segment.start * _TIME // end, -(-segment.end * _TIME // end)):
             first, last = column * end / _TIME, (column + 1) * end / _TIME
             overlap = min(segment.end, last) - max(segment.start, first)
-            spent[column][sign] = spent[column].get(sign, 0) + max(0, overlap)
+            spent[column][sign] = spent[column].get(sign, 0) + overlap
     return "".join(max(part, key=part.__getitem__) if part else " " for part in spent)
 
 

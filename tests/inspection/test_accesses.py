@@ -10,6 +10,7 @@ import pytest
 
 import amdjit
 from amdjit import f32, shared, syncthreads, threadIdx, wave_id
+from amdjit.code_object import CodeObject
 from amdjit.emulator.counting.lds_banks import bank_cycles
 from amdjit.examples import transpose_shuffle, wmma_gemm
 from amdjit.inspection.accesses import Addresses, known_states, lane_addresses
@@ -18,6 +19,7 @@ from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.lanes.state import workgroup_shape
 from amdjit.inspection.machine_code import read_machine_code
 from amdjit.inspection.reading import inspect_kernel, inspect_object
+from amdjit.isa.traits import Space
 from tests.emulator.building import assemble, compile_kernel, emulate
 from tests.emulator.c_kernels import CASES, GRID, Case
 from tests.emulator.required_tools import needs_tools
@@ -237,3 +239,36 @@ def test_what_a_mask_chooses_differs_between_lanes() -> None:
         lds=256,
     )
     assert found.uniform is None
+
+
+@amdjit.kernel(block=(32, 32))
+def swizzled(x, out):
+    tile = shared.array((32, 32), f32)
+    i, j = threadIdx.x, threadIdx.y
+    tile[j, i ^ j] = x[j, i]
+    syncthreads()
+    out[j, i] = tile[i, j ^ i]
+
+
+@pytest.mark.parametrize("wave", [0, 1, 13])
+def test_of_one_wave_the_addresses_in_lds_are_known_themselves(wave: int) -> None:
+    compiled = swizzled.compile(f32[:, ::1], f32[:, ::1], target="gfx1201")
+    whole = CodeObject.read(compiled.code_object)
+    code = read_machine_code(whole, whole.kernels[compiled.name])
+    assert code is not None
+
+    def in_lds(wave: int | None) -> list[Addresses | None]:
+        found = {
+            instruction.pc: lane_addresses(state, instruction, code.wave_size)
+            for instruction, state in known_states(code, (32, 32, 1), wave)
+            if instruction.traits.memory is not None and instruction.access.space is Space.LDS
+        }
+        return [found[pc] for pc in sorted(found)]
+
+    stored = [4 * (32 * wave + (lane ^ wave)) for lane in range(32)]
+    loaded = [4 * (32 * lane + (lane ^ wave)) for lane in range(32)]
+    for known, addresses in zip(in_lds(wave), [stored, loaded], strict=True):
+        assert known is not None
+        assert known.first is not None
+        assert [known.first + offset for offset in known.offsets] == addresses
+    assert in_lds(None) == [None, None]

@@ -86,9 +86,9 @@ MISTAKES = (
     (7, "tile[t + 64] = x[i + 64]", "amdjit.syncthreads()", "error[sync/divergent-barrier]"),
     (16, "bins[t] = 0", "pass", "error[init/"),
     (21, "16, 16, 16, f32)", "16, 16, 16, bf16)", "elements are wrong"),
-    (22, "total)\n    amdjit.syncthreads()", "total)\n    pass", "error[race/lds]"),
+    (22, "total)\n        amdjit.syncthreads()", "total)", "error[race/lds]"),
     (23, "f32(total.x[i]) * scale[column + place]", "f32(total.x[i])", "d[0, 0] is "),
-    (30, "* correction\n    weights", "* 1\n    weights", "elements are wrong"),
+    (30, "total.x[i] * correction", "total.x[i] * 1", "elements are wrong"),
 )
 
 

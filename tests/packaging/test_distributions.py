@@ -22,6 +22,7 @@ else:
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PACKAGES = PROJECT["tool"]["setuptools"]["packages"]
 WEB = ROOT / "amdjit" / "explorer" / "web"
+COURSE = ROOT / "amdjit" / "learning" / "course"
 HIP_SOURCES = ROOT / "amdjit" / "hip_programs" / "source"
 PACKAGE_DIR = PROJECT["tool"]["setuptools"]["package-dir"]
 
@@ -51,11 +52,15 @@ def expected_files() -> set[str]:
         f"{p.replace('.', '/')}/{file.name}" for p in PACKAGES for file in folder_of(p).glob("*.py")
     }
     page = {f"amdjit/explorer/web/{file.name}" for file in WEB.iterdir()}
+    course = {
+        f"amdjit/{file.relative_to(ROOT / 'amdjit').as_posix()}" for file in COURSE.rglob("*.md")
+    }
     hip_library = {f"amdjit/hip_programs/source/{file.name}" for file in HIP_SOURCES.iterdir()}
     return (
         modules
         | page
         | hip_library
+        | course
         | {
             "amdjit/ahead_of_time/metadata_schema.json",
             "amdjit/probe/corpus/language/programs.json.xz",
