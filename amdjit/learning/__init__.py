@@ -8,6 +8,16 @@ which users call in notebooks. The room is at the top: it may import every other
 
 from __future__ import annotations
 
-from amdjit.learning.checking import Verdict, check
+from typing import TYPE_CHECKING
+
+from amdjit.late import late_names
+
+# Who only lists or reads puzzles loads neither the emulator nor the inspection.
+if TYPE_CHECKING:
+    from amdjit.learning.checking import Verdict as Verdict
+    from amdjit.learning.checking import check as check
+else:
+    _CHECKING = "amdjit.learning.checking"
+    __getattr__ = late_names(__name__, {"Verdict": _CHECKING, "check": _CHECKING})
 
 __all__ = ["Verdict", "check"]

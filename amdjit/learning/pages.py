@@ -22,12 +22,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from amdjit.diagnostics import LaunchError
+from amdjit.late import late
+
+if TYPE_CHECKING:
+    from amdjit.testing import conditions
+else:
+    conditions = late("amdjit.testing.conditions")
 
 __all__ = ["HOLE", "Chapter", "Puzzle", "chapters", "puzzle", "puzzles"]
 
 HOLE = "..."
+# Of lines that are not in the pages.
+_WIDTH = 98
 
 _COURSE = Path(__file__).with_name("course")
 _SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
@@ -76,10 +85,12 @@ class Puzzle:
 
     @property
     def statement(self) -> str:
-        """Markdown: the text, how the kernel is launched and compared, and the limits."""
+        """Markdown: the text, how the kernel is launched and compared, and the limits with what
+        they mean."""
         parts = [self.text, f"It is checked like this:\n\n```python\n{self.case}```"]
         if self.limits:
-            parts.append(f"Limits: `{self.limits}`")
+            found = conditions.parse_conditions(self.limits)
+            parts.append("\n".join(["Limits:", "", *map(_limit, found)]))
         return "\n\n".join(parts)
 
 
@@ -116,6 +127,14 @@ def puzzle(number: int) -> Puzzle:
     if found is None:
         raise LaunchError(f"there is no puzzle {number}: they are numbered 1 to {len(puzzles())}")
     return found
+
+
+def _limit(condition: conditions.Condition) -> str:
+    of_kernel = f"{condition.kernel}: " if condition.kernel is not None else ""
+    figure = condition.figure
+    unit = f" ({figure.unit})" if figure.unit else ""
+    text = f"- `{of_kernel}{condition}`: {figure.plain_meaning}{unit}"
+    return textwrap.fill(text, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _chapter(folder: Path) -> Chapter:

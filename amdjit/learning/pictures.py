@@ -151,20 +151,16 @@ _MATRIX = re.compile(r"v_(s?wmmac?_\w+)")
 
 
 def _fragments(launch: LaunchProfile, screen: Screen) -> list[str]:
-    found = [
-        (match[1], each) for each in launch.instructions if (match := _MATRIX.match(each.text))
-    ]
-    if not found:
-        return ["the kernel has no matrix instructions"]
-    names = Counter({name: 0 for name, _ in found})
-    for name, each in found:
-        names[name] += each.executions
+    executions: Counter[str] = Counter()
+    for each in launch.instructions:
+        if match := _MATRIX.match(each.text):
+            executions[match[1]] += each.executions
     rows = []
-    for name, executions in names.items():
-        rows.append(f"{executions} times {name}, over all waves; which lane holds what:")
+    for name, count in executions.items():
+        rows.append(f"{count} times {name}, over all waves; which lane holds what:")
         for operand in ("a", "d"):
             rows += ["", *layout_map(layout(name, operand, target=launch.target)).splitlines()]
-    return [screen.cut(row) for row in rows]
+    return [screen.cut(row) for row in rows] or ["the kernel has no matrix instructions"]
 
 
 # What waves did over time.

@@ -81,6 +81,9 @@ def test_fragments_are_those_of_the_instruction() -> None:
     for operand in ("a", "d"):
         shown = matrix.layout_map(matrix.layout("wmma_f32_16x16x16_f16", operand))
         assert shown in picture
+    x = np.zeros(32, np.float32)
+    without = draw("fragments", launched(guarded, 1, x, x.copy()), PLAIN)
+    assert without == "the kernel has no matrix instructions"
 
 
 def test_a_picture_fits_its_screen() -> None:

@@ -12,6 +12,7 @@ import pytest
 import amdjit
 from amdjit import learning
 from amdjit.diagnostics import LaunchError
+from amdjit.learning import checking
 from amdjit.learning.checking import judge
 from amdjit.learning.pages import puzzle, puzzles
 from tests.learning.attempts import (
@@ -139,13 +140,13 @@ def test_a_tolerance_is_a_part_of_the_largest_expected_element(tmp_path: Path) -
 
 
 def test_an_endless_loop_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learning.checking, "_SECONDS", 0.5)
-    learning.checking._device.cache_clear()
+    monkeypatch.setattr(checking, "_SECONDS", 0.5)
+    checking._device.cache_clear()
     lines = "k = 0\nwhile k < 1:\n    k -= x[i] > 100\nout[i] = k"
     try:
         verdict = verdict_on(1, with_lines(puzzle(1), lines), tmp_path)
     finally:
-        learning.checking._device.cache_clear()
+        checking._device.cache_clear()
     assert not verdict.passed
     assert "the time limit has passed" in verdict.text
 
