@@ -38,6 +38,15 @@ if keeps:
 if lane == 31:
     count[0] = votes.bit_count()
 """,
+    14: """
+distance = 1
+for step in amdjit.static_range(5):
+    other = wave.shuffle_up(total, distance)
+    if lane >= distance:
+        total = total + other
+    distance = distance * 2
+out[i] = total
+""",
     16: """
 bins[t] = 0
 amdjit.syncthreads()
@@ -48,6 +57,19 @@ for k in range(8):
 amdjit.syncthreads()
 if bins[t] > 0:
     amdjit.atomic.add(counts, t, bins[t])
+""",
+    18: """
+for k in range(32):
+    value = x[row, lane + 32 * k]
+    if value > peak:
+        total = total * math.exp(peak - value)
+        peak = value
+    total += math.exp(value - peak)
+top = wave.reduce_max(peak)
+whole = wave.reduce_add(total * math.exp(peak - top))
+for k in range(32):
+    column = lane + 32 * k
+    out[row, column] = math.exp(x[row, column] - top) / whole
 """,
     22: """
 matrix.fill_fragment(total, 0)
@@ -61,6 +83,14 @@ for step in range(4):
     matrix.load_matrix_sync(right, tile, (0, 0))
     amdjit.syncthreads()
     matrix.mma_sync(total, left, right, total)
+""",
+    27: """
+mean = amdjit.f32(0)
+for row in range(96):
+    mean += x[row, column]
+mean = mean / 96
+for row in range(96):
+    out[row, column] = x[row, column] - mean
 """,
     28: """
 tile[0, t] = x[0, t]
