@@ -12,7 +12,7 @@ from amdjit.learning.pages import Chapter, Puzzle, chapters
 
 __all__ = ["notebook", "write"]
 
-_INSTALL = "%pip install --quiet amdjit"
+_INSTALL = "%pip install --quiet git+https://github.com/amdjit/amdjit"
 _IMPORT = "from amdjit import learning"
 _METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},

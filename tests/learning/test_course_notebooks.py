@@ -44,7 +44,7 @@ def solved(program: str, chapter: Chapter) -> str:
 def test_a_notebook_with_solutions_solves_its_puzzles(name: str, tmp_path: Path) -> None:
     chapter = chapter_named(name)
     install, *cells = programs(notebook(chapter))
-    assert install == "%pip install --quiet amdjit"
+    assert install == "%pip install --quiet git+https://github.com/amdjit/amdjit"
     names: dict[str, Any] = {}
     verdicts = []
     for number, cell in enumerate(cells):

@@ -63,6 +63,7 @@ def expected_files() -> set[str]:
         | course
         | {
             "amdjit/ahead_of_time/metadata_schema.json",
+            "amdjit/debugging/wave.html",
             "amdjit/probe/corpus/language/programs.json.xz",
             "amdjit/py.typed",
             "amdjit/intrinsics/amdgcn.pyi",
