@@ -20,6 +20,7 @@ from amdjit import types as types
 from amdjit.api import Kernel, kernel
 from amdjit.api import compile as compile
 from amdjit.checking.sanitizing import sanitize
+from amdjit.checking.simulating import simulate
 from amdjit.compiled_kernel import CompiledKernel
 from amdjit.declarations import (
     As,
@@ -323,6 +324,7 @@ __all__ = [
     "sanitize",
     "shared",
     "shuffle",
+    "simulate",
     "sort",
     "static_range",
     "synchronize",

@@ -85,7 +85,7 @@ class Kernel(NumbaNames, PickledByName):
         self.specialized_kernels: dict[tuple[Any, ...], Kernel] = {}
         """What `specialize` has returned so far, by the types of the arguments."""
         self._launchers = LauncherCache(QuickCalls(self._launchable), *self._launcher_types)
-        if self._launchable.explicit is not None:
+        if self._launchable.explicit is not None and not self._options.environment.simulate:
             target = current_device().target.id
             for types_given in self._launchable.explicit.signatures:
                 self.compile(*types_given, target=target)

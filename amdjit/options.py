@@ -187,6 +187,7 @@ class Environment:
     profile: AMDJIT_PROFILE, the page that a program which uses HIP writes of its launches, or their
     counts as JSON if the name ends in .json.
     record: AMDJIT_RECORD, a folder that each launch is written to, for `amdjit replay`.
+    simulate: AMDJIT_SIMULATE, 1 to run all kernels as plain Python (docs/debugging.md).
     roctx: AMDJIT_ROCTX, 1 to name the range of each launch for ROCm's profilers.
     rocm_path: ROCM_PATH, where ROCm is installed, if it is; its linker
     and libraries are used. device_libraries: AMDJIT_DEVICE_LIBS, the
@@ -210,6 +211,7 @@ class Environment:
     sanitize_json: Path | None = None
     profile: Path | None = None
     record: Path | None = None
+    simulate: bool = False
     roctx: bool = False
     emulator_memory: int | None = None
     emulator_tier: str | None = None
@@ -249,6 +251,7 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         sanitize_json=_path(variables, "AMDJIT_SANITIZE_JSON"),
         profile=_path(variables, "AMDJIT_PROFILE"),
         record=_path(variables, "AMDJIT_RECORD"),
+        simulate=_switch(variables, "AMDJIT_SIMULATE", False),
         roctx=_switch(variables, "AMDJIT_ROCTX", False),
         device_libraries=_path(variables, "AMDJIT_DEVICE_LIBS"),
         rocm_path=_path(variables, "ROCM_PATH"),

@@ -10,13 +10,15 @@ import numpy as np
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.checking.profiling import DEBUGGERS, PROFILES, RECORDERS, Calling
 from amdjit.checking.sanitizing import ACTIVE
+from amdjit.checking.simulating import SIMULATIONS
 from amdjit.devices import current_device
 from amdjit.diagnostics import KernelFault, LaunchError
 from amdjit.late import late
-from amdjit.launching import residence
+from amdjit.launching import residence, simulated_launches
 from amdjit.launching.prepared import PreparedLaunch, prepare
 from amdjit.launching.quick_launches import BoundLaunch, ConfiguredCall, QuickCalls
 from amdjit.launching.specialisations import Loaded
+from amdjit.options import CompileOptions
 from amdjit.runtime.device import Device
 from amdjit.runtime.place import PLACE, Place, StreamOfDevice, is_captured
 from amdjit.runtime.streams import Stream
@@ -73,7 +75,13 @@ class _Launches:
         NumPy arrays are copied to the device and, where the kernel writes them, back. Where all
         arrays are DeviceArrays, the call may return before the kernel has ended.
         """
-        is_watched = ACTIVE.get() or PROFILES.get() or RECORDERS.get() or DEBUGGERS.get()
+        is_watched = (
+            ACTIVE.get()
+            or PROFILES.get()
+            or RECORDERS.get()
+            or DEBUGGERS.get()
+            or SIMULATIONS.get()
+        )
         may_be_quick = self._is_constant and not (keywords or is_watched)
         if may_be_quick:
             stream: StreamOfDevice | None = self._stream
@@ -106,6 +114,8 @@ class _Launches:
         The call is checked and the kernel compiled here. The arrays are DeviceArrays, which the
         result keeps alive; LaunchError for NumPy arrays, which each launch would have to copy.
         """
+        if simulated_launches.is_simulated(self._calls.kernel):
+            raise simulated_launches.refuse("bind(...)")
         place = PLACE.get() or Place(current_device())
         stream: Any = self._stream if self._stream is not None else place.stream
 
@@ -126,12 +136,21 @@ class _Launches:
         """Return the checked shape of a launch of a specialisation."""
         raise NotImplementedError
 
+    def _extents(self, options: CompileOptions) -> tuple[Any, Any]:
+        """Return the grid and block of a launch that runs no compiled code."""
+        raise NotImplementedError
+
     def _on(self, stream: Stream | None) -> _Launches:
         """Return the same launches on another stream."""
         raise NotImplementedError
 
     def _launch(self, arguments: tuple[Any, ...], keywords: dict[str, Any], learns: bool) -> None:
         """Prepare the call in full, which finds all mistakes, and launch."""
+        kernel = self._calls.kernel
+        if simulated_launches.is_simulated(kernel):
+            call = arguments, keywords, self._stream
+            simulated_launches.launch(kernel, *call, self._extents, self._dynamic_lds)
+            return
         prepared = prepare(self._calls.kernel, arguments, keywords, self._stream)
         shape = self._shape(prepared.loaded, prepared.device)
         for block in (*PROFILES.get(), *DEBUGGERS.get()):
@@ -223,6 +242,9 @@ class Launcher(_Launches):
         extents = self._grid, self._block
         return Launcher(self._calls, *extents, stream, self._dynamic_lds, self._cooperative)
 
+    def _extents(self, options: CompileOptions) -> tuple[Any, Any]:
+        return self._grid, self._block
+
     def _shape(self, loaded: Loaded, device: Device) -> LaunchShape:
         extents = self._grid, self._block
         return loaded.check(*extents, self._dynamic_lds, device.target, self._cooperative)
@@ -259,11 +281,16 @@ class ForAll(_Launches):
             raise LaunchError(f"{name}.forall({self._n}): n counts work-items and is at least 0")
         if self._n > 0:
             super()._launch(arguments, keywords, learns)
-        else:
+        elif not simulated_launches.is_simulated(kernel):
             prepare(kernel, arguments, keywords, self._stream)  # finds mistakes in the call
 
     def _on(self, stream: Stream | None) -> ForAll:
         return ForAll(self._calls, self._n, stream, self._dynamic_lds, self._grid_stride)
+
+    def _extents(self, options: CompileOptions) -> tuple[Any, Any]:
+        required = options.required_workgroup_size
+        block = required or (min(_BLOCKS[0], options.max_workgroup_size), 1, 1)
+        return -(-self._n // block[0]), block
 
     def _shape(self, loaded: Loaded, device: Device) -> LaunchShape:
         block = _choose_block(loaded, device.target, self._dynamic_lds)
