@@ -326,9 +326,8 @@ class Simulation:
         at_barrier = [item for item in live if item.request is Meeting.BARRIER]
         if not at_barrier or len(at_barrier) < len(live):
             return False
-        ended = [item for item in group if item.state is State.ENDED]
-        if ended:
-            raise DeadlockError(live, ended)
+        # Barriers count waves that have not ended (RDNA 4 ISA, "Barriers"), and those that wait for
+        # others have all of their lanes here.
         self._resume(live)
         return True
 
