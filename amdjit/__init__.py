@@ -109,6 +109,7 @@ if TYPE_CHECKING:
     from amdjit.debugging.opening import debug
     from amdjit.diagnostics.sanitizer import SanitizerError, SanitizerReport, SanitizerWarning
     from amdjit.hip_programs.library import hip_library
+    from amdjit.inspection.hazards import Hazards, hazards
     from amdjit.inspection.inspection import Inspection
     from amdjit.inspection.reading import inspect_object
     from amdjit.intrinsics import arithmetic as arithmetic
@@ -173,6 +174,7 @@ __all__ = [
     "ExecutableGraph",
     "Graph",
     "GraphNode",
+    "Hazards",
     "Immediate",
     "InlineAsm",
     "Inspection",
@@ -273,6 +275,7 @@ __all__ = [
     "grid",
     "gridDim",
     "gridsize",
+    "hazards",
     "hip_library",
     "histogram",
     "i8",
@@ -391,6 +394,7 @@ _LATE_NAMES = {
     "amdjit.debugging.debugger": ("Debugger",),
     "amdjit.debugging.opening": ("debug",),
     "amdjit.inspection.inspection": ("Inspection",),
+    "amdjit.inspection.hazards": ("Hazards", "hazards"),
     "amdjit.inspection.reading": ("inspect_object",),
     "amdjit.launching.loaded_modules": ("load",),
     "amdjit.replaying": ("Replay", "replay"),

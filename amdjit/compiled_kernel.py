@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from amdjit.diagnostics.performance import Finding
     from amdjit.frontend import Dependency, OutsideArray
     from amdjit.inspection import facts, notebook, reading
+    from amdjit.inspection import hazards as hazard_search
+    from amdjit.inspection.hazards import Hazards
     from amdjit.inspection.inspection import Inspection
     from amdjit.language.launch_numbers import LaunchUse
     from amdjit.tree import nodes as tree
@@ -35,6 +37,7 @@ else:
     isa = late("amdjit.isa")
     facts = late("amdjit.inspection.facts")
     notebook = late("amdjit.inspection.notebook")
+    hazard_search = late("amdjit.inspection.hazards")
     advice = late("amdjit.advice")
     devices = late("amdjit.devices")
     resources = late("amdjit.code_object.resources")
@@ -198,6 +201,12 @@ class CompiledKernel:
     def inspect(self) -> Inspection:
         """Return the facts of the machine code, instruction by instruction."""
         return self._inspection
+
+    def hazards(self) -> Hazards:
+        """Return what is missing between the machine instructions, on any path, and what is spare:
+        waits for loads, and wait states. BackendError for processors whose machine code is not
+        decoded."""
+        return hazard_search.kernel_hazards(self.code_object, self.name)
 
     def _repr_html_(self) -> str:
         """What notebooks show: signature, resources, occupancy, and the listing to unfold."""

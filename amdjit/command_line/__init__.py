@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         doctor,
         explore,
         gate,
+        hazards,
         inspect,
         layout,
         learn,
@@ -46,6 +47,7 @@ else:
     doctor = late("amdjit.command_line.doctor")
     explore = late("amdjit.command_line.explore")
     gate = late("amdjit.command_line.gate")
+    hazards = late("amdjit.command_line.hazards")
     inspect = late("amdjit.command_line.inspect")
     layout = late("amdjit.command_line.layout")
     learn = late("amdjit.command_line.learn")
@@ -65,6 +67,7 @@ _COMMANDS = {
     "replay": replay,
     "debug": debug,
     "inspect": inspect,
+    "hazards": hazards,
     "explore": explore,
     "advise": advise,
     "gate": gate,

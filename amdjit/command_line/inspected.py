@@ -35,6 +35,7 @@ else:
 __all__ = [
     "Inspected",
     "add_target",
+    "code_of",
     "compile_bundle",
     "compile_kernel",
     "find",
@@ -96,6 +97,17 @@ def find(options: argparse.Namespace) -> Inspected:
         raise LaunchError("--kernel is for code objects; write FILE.py:KERNEL")
     compiled = compile_kernel(options.kernel, options.signature, options.target, options.variables)
     return Inspected(compiled.name, compiled.code_object, compiled.inspect(), compiled)
+
+
+def code_of(options: argparse.Namespace) -> tuple[bytes, str | None]:
+    """Return the code object that a command is to look at, and the kernel's name, None for all of
+    a code object's; AmdjitError says what is wrong with it."""
+    if is_object(options.kernel):
+        return _object(options), options.name
+    if options.name is not None:
+        raise LaunchError("--kernel is for code objects; write FILE.py:KERNEL")
+    compiled = compile_kernel(options.kernel, options.signature, options.target, options.variables)
+    return compiled.code_object, compiled.name
 
 
 def compile_kernel(
@@ -166,14 +178,18 @@ def _likely_type(kernel: Kernel, parameter: str) -> str:
     return "f32[:]" if re.search(rf"\b{parameter}(\[|\.)", source) else "f32"
 
 
-def _read(options: argparse.Namespace) -> Inspected:
+def _object(options: argparse.Namespace) -> bytes:
     for given, option in (
         (options.signature, "--signature"),
         (options.variables, "--variables"),
     ):
         if given:
             raise LaunchError(f"{option} is for FILE.py:KERNEL; a code object is compiled already")
-    data = _linked(Path(options.kernel), options.target)
+    return _linked(Path(options.kernel), options.target)
+
+
+def _read(options: argparse.Namespace) -> Inspected:
+    data = _object(options)
     inspection = reading.inspect_object(data, options.name)
     made = time.localtime(Path(options.kernel).stat().st_mtime)
     labels = {"file": options.kernel, "time": time.strftime("%Y-%m-%d %H:%M:%S", made)}

@@ -368,6 +368,8 @@ class Traits:
     """Whether M0 is added to the numbers of vector registers (V_MOVREL*, S_SET_GPR_IDX_*)."""
     moves_relative_scalars: bool = False
     """Whether M0 is added to the numbers of scalar registers (S_MOVREL*)."""
+    implies_m0: bool = False
+    """Whether it reads M0 without naming it, for an address in LDS, a message or a trace."""
 
     reads_scc: bool = False
     """Whether it reads SCC."""
@@ -390,6 +392,8 @@ class Traits:
     """Set for the operations through which analyses follow values."""
     compares: bool = False
     """Whether it is a vector comparison, whose result is a lane mask."""
+    is_dot: bool = False
+    """Whether it adds the products of packed elements (V_DOT*)."""
     is_packed: bool = False
     """Whether it computes two results side by side (V_PK_*)."""
     is_mixed: bool = False

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from amdjit.diagnostics import AmdjitError
 from amdjit.inspection.facts import UNITS, InstructionFacts, SourcePlace
+from amdjit.inspection.hazards import Hazards, kernel_hazards
 from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.missing import HIDDEN_BRANCHES, NO_CODE_SIZE, NO_SCRATCH_SIZE
 from amdjit.profiling.counts import Counts
@@ -207,6 +208,24 @@ def _of_unit(unit: str) -> Figure:
     )
 
 
+def _hazards(inspection: Inspection) -> Hazards:
+    """Return what is missing and spare; NotKnown without the code, or if paths are not known."""
+    _whole(inspection)
+    if not inspection.code_object:
+        raise NotKnown(_NEEDS_CODE)
+    return kernel_hazards(inspection.code_object, inspection.kernel)
+
+
+def _missing(inspection: Inspection) -> Origin:
+    found = _hazards(inspection).missing
+    return _at(inspection, found[0].wait.pc, found[0].wait.message) if found else Origin()
+
+
+def _unneeded(inspection: Inspection) -> Origin:
+    found = _hazards(inspection).spare
+    return _at(inspection, found[0].address, found[0].text) if found else Origin()
+
+
 # Read from a launch.
 
 
@@ -351,6 +370,18 @@ _ALL = (
         cause=_worst_access,
         of_launch=_total("lds_conflict_cycles"),
         launch_cause=_most(lambda _, line: line.lds_conflict_cycles),
+    ),
+    Figure(
+        "missing_waits",
+        "waits and wait states that are missing on some path, as [hazards](hazards.md) has them",
+        of_code=lambda one: len(_hazards(one).missing),
+        cause=_missing,
+    ),
+    Figure(
+        "spare_waits",
+        "waits, `s_nop` and `v_nop` of which no path needs all",
+        of_code=lambda one: len(_hazards(one).spare),
+        cause=_unneeded,
     ),
     Figure(
         "cycles",

@@ -38,6 +38,8 @@ class Text:
     instruction_set: InstructionSet = GFX12
     cuts: frozenset[int] = frozenset()
     """Where `cut` has put something else in the place of an instruction."""
+    repeats_clauses: bool = False
+    """Whether the hardware may execute memory instructions of a clause again (XNACK)."""
 
     def holds(self, pc: int) -> bool:
         """Whether an instruction can start at `pc`."""
@@ -81,6 +83,10 @@ class Graph:
     """What the compiler says of accesses, by pc (`kernel_code.access_marks`)."""
     splits_workgroups: bool = False
     """The waves of a workgroup may run on two compute units."""
+    wave_size: int = 32
+    """As the code's."""
+    repeats_clauses: bool = False
+    """As the code's."""
 
 
 def is_debug_trap(instruction: Instruction) -> bool:
@@ -110,7 +116,14 @@ def build_graph(text: Text, entry: int) -> Graph:
         if leader in found.instructions:
             blocks[leader] = _block(found, leader, targets)
     known = tuple(target for target in targets if target in blocks)
-    return Graph(entry, blocks, known, text.cuts)
+    return Graph(
+        entry,
+        blocks,
+        known,
+        text.cuts,
+        wave_size=text.wave_size,
+        repeats_clauses=text.repeats_clauses,
+    )
 
 
 def unknown_code(text: Text, entry: int) -> dict[int, Unreadable]:

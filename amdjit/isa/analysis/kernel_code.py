@@ -39,7 +39,14 @@ def kernel_text(whole: CodeObject, kernel: Kernel) -> Text:
         functions,
         kernel.descriptor.wave_size,
         instruction_set_in(whole),
+        repeats_clauses=_may_repeat(whole),
     )
+
+
+def _may_repeat(whole: CodeObject) -> bool:
+    """Code that says nothing about XNACK has to run with it."""
+    target = whole.target
+    return "xnack" in target.id_features and dict(target.settings).get("xnack", True)
 
 
 def _pointed_at(whole: CodeObject) -> set[int]:

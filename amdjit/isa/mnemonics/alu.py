@@ -37,7 +37,9 @@ _BLOCKS = re.compile(
     r"(?P<a>f64|x?f32|b?f16|i8|f8f6f4|[fb][pf]8)(?:_(?P<b>[fb][pf]8))?(?:_1k)?"
 )
 # RDNA 4 ISA, 7.1: the instructions of the transcendental unit.
-_TRANSCENDENTAL = re.compile(r"v_(s_)?(exp|log|rcp|rcp_iflag|rsq|sqrt|sin|cos)_f(16|32|64)")
+_TRANSCENDENTAL = re.compile(
+    r"v_(s_)?(exp|log|exp_legacy|log_legacy|rcp|rcp_iflag|rsq|sqrt|sin|cos)_f(16|32|64)"
+)
 # gfx9's, of whose register op_sel chooses a part.
 _BYTES = re.compile(r"v_cvt_(scalef32_)?(sr_[fb][pf]8|(sr_)?pk_fp4)_b?f(16|32)")
 _HALVES = re.compile(
@@ -75,6 +77,7 @@ def vector_traits(base: Traits, name: str, format_name: str) -> Traits:
         idle=Idle.DELAY if name == "v_nop" else None,
         arithmetic=Arithmetic.MOVE if name == "v_mov_b32" else None,
         compares=name.startswith("v_cmp"),
+        is_dot=name.startswith("v_dot"),
         is_packed=name.startswith("v_pk_"),
         is_mixed=name.startswith("v_fma_mix"),
         part_bits=8 if _BYTES.fullmatch(name) else 16 if _HALVES.fullmatch(name) else None,
@@ -224,6 +227,7 @@ def scalar_traits(base: Traits, name: str, format_name: str) -> Traits:
         arithmetic=_arithmetic(name),
         is_relative=name.startswith("s_set_gpr_idx_"),
         moves_relative_scalars=name.startswith("s_movrel"),
+        implies_m0=name in ("s_sendmsg", "s_sendmsghalt", "s_ttracedata"),
         immediate=_immediate(name, format_name),
     )
 

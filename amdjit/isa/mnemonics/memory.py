@@ -113,6 +113,7 @@ def lds_traits(base: Traits, name: str, format_name: str) -> Traits:
         base,
         event=WaitEvent.LDS,
         memory=access,
+        implies_m0="_addtid_" in name,
         lane_by_lane=not is_whole,
         once_per_wave=is_whole,
     )
@@ -136,6 +137,7 @@ def vector_memory_traits(base: Traits, name: str, format_name: str) -> Traits:
         memory=access,
         cache=cache,
         cache_scope=_CACHE_SCOPES.get(name),
+        implies_m0="_load_lds_" in name,
         event=_vector_event(cache, access, format_name),
         once_per_wave=is_transposed,
         lane_by_lane=not is_transposed and not is_block,

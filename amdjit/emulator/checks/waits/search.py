@@ -64,10 +64,14 @@ class MissingWait:
     """The instruction that is missing before the use, for example `s_wait_loadcnt 0x0`."""
     under_way: str = "loading"
     """What the instruction in flight does to the register."""
+    hazard: str = ""
+    """The hazard's name, if no wait counter counts what is under way."""
 
     @property
     def message(self) -> str:
         """One sentence for people, without file and line."""
+        if not self.register and self.hazard:
+            return f"{self.text} follows {self.load_text} too soon: {self.wait} is missing"
         if not self.register:
             return (
                 f"the barrier is signalled while {self.load_text} may not have reached LDS: "
