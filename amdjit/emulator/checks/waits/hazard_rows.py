@@ -329,7 +329,7 @@ _PRODUCTS = (
     ),
     Row(
         name="result of MFMA, sent to memory",
-        processors=_MATRIX,
+        processors=_CDNA2_ON,
         first=acts.PRODUCT_WRITES,
         then=acts.MEMORY_READS,
         states=20,
@@ -583,7 +583,7 @@ _RECENT = (
     ),
     Row(
         name="release of VGPRs",
-        processors=("gfx11",),
+        processors=_RDNA,
         first=acts.ANY,
         then=acts.RELEASE,
         states=1,
