@@ -32,7 +32,7 @@ CPU = "gfx1201"
 SEPARATE = ("gfx906", "gfx908")
 KERNELS = Path(__file__).with_name("kernels")
 COMPILER = "clang-22"
-_TARGET = [
+TARGET_FLAGS = [
     "-target",
     "amdgcn-amd-amdhsa",
     "-nogpulib",
@@ -129,7 +129,7 @@ def compile_source(source: str, *flags: str) -> bytes:
 
 @functools.cache
 def _compiled(source: str, flags: tuple[str, ...], cpu: str) -> bytes:
-    command = [COMPILER, *_TARGET, f"-mcpu={cpu}", *(flags or ("-O3",)), "-g", f"-I{KERNELS}"]
+    command = [COMPILER, *TARGET_FLAGS, f"-mcpu={cpu}", *(flags or ("-O3",)), "-g", f"-I{KERNELS}"]
     # Other workers of these tests compile the same kernels.
     headers = [file.read_text() for file in sorted(KERNELS.glob("*.h"))]
     cache = DiskCache(read_environment(os.environ).cache_dir, _version_of_compiler())

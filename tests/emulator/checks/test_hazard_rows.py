@@ -100,6 +100,12 @@ BETWEEN = {
     ("VGPRs of before and after EXEC", "gfx11", "v_nop\n" * 4): True,
     ("VGPRs of before and after EXEC", "gfx11", "v_mov_b32 v0, 3"): False,
     ("VGPRs of before and after EXEC", "gfx11", "v_mov_b32 v1, 3"): True,
+    # One operand of two registers, each written on another side of EXEC.
+    (
+        "VGPRs of before and after EXEC",
+        "gfx11",
+        "v_lshlrev_b64 v[4:5], 2, v[0:1]\n v_mov_b32 v0, 1",
+    ): False,
     ("EXEC before a permutation", "gfx12", "v_nop"): True,
     ("SGPR that the scalar ALU overwrites", "gfx12", "v_nop\n s_nop 7"): True,
     ("SGPR that the scalar ALU overwrites", "gfx12", "s_load_b32 s9, s[10:11], 0x0"): False,

@@ -86,6 +86,10 @@ class Step:
         access = self.instruction.traits.memory
         return access is not None and access.kind in (MemoryKind.STORE, MemoryKind.ATOMIC)
 
+    def sources(self) -> list[int]:
+        """Return the registers of each operand that is read."""
+        return [bits_of(one) for spec, one in operands_of(self.instruction) if spec.read]
+
     def operands(self, *roles: str) -> int:
         """Return the registers of the operands in these roles."""
         found = 0

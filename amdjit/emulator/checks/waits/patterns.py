@@ -51,10 +51,14 @@ class _Forwarding(Rule):
     registers of the first."""
 
     def hits(self, timed: Timed, marks: Marks, steps: Mapping[int, Step]) -> Iterator[Hit]:
-        uses = self.uses(timed)
+        sources = [bits for bits in timed.step.sources() if bits & self.uses(timed)]
         for key, (age, registers, without) in marks.items():
-            first, both = key[1], uses & registers
-            if isinstance(first, int) and both and uses & first:
+            first = key[1]
+            if not isinstance(first, int):
+                continue
+            both = acts.union(source & registers for source in sources)
+            # Two operands: parts of one are not forwarded apart.
+            if both and any(source & first and not source & registers for source in sources):
                 hit = hit_of(key, both, self.row.states, age, without)
                 if hit is not None:
                     yield hit
