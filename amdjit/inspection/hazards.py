@@ -39,7 +39,9 @@ class SpareWait:
     """A wait, `s_nop` or `v_nop` of which no hazard on any path needs all."""
 
     kernel: str
+    """The first kernel that comes past it."""
     address: int
+    """Where it is."""
     text: str
     """The instruction."""
     needed: int
@@ -249,12 +251,23 @@ class _Counted:
         Where a kernel has barriers, atomics or the like, only a wait before which nothing is in
         flight is spare: what else the others may see is not known here.
         """
-        counters = waits_of(wait)
-        if not counters or wait.pc in self._needed:
+        if not waits_of(wait) or wait.pc in self._needed:
             return False
         if not self._orders:
             return True
-        return wait.pc not in self._waits.waits_for and not any(counters.values())
+        return wait.pc not in self._waits.waits_for and _waits_for_all(wait)
+
+
+def _waits_for_all(wait: Instruction) -> bool:
+    """Whether nothing may be in flight after a wait on the counters for which it waits."""
+    values = [
+        (field.left(wait.immediates.get(field.immediate, 0)), field.left(_ALL_ONES))
+        for field in wait.traits.waits
+    ]
+    return all(left in (0, most) for left, most in values)
+
+
+_ALL_ONES = 0xFFFF
 
 
 _SCOPES = ("scope", "sc0", "sc1", "glc", "dlc")

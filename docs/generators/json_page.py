@@ -14,6 +14,8 @@ from typing import Any
 
 from amdjit.command_line.gate import GateRecord
 from amdjit.cycles.estimate import Cycles, InstructionCycles, Segment, WaveTimeline
+from amdjit.emulator.checks.waits.code_object import LocatedWait
+from amdjit.emulator.checks.waits.search import MissingWait
 from amdjit.inspection.causes import Cause
 from amdjit.inspection.comparison import Comparison, Figure, LineGrowth
 from amdjit.inspection.facts import (
@@ -30,6 +32,7 @@ from amdjit.inspection.facts import (
     Peak,
     RegisterBanks,
 )
+from amdjit.inspection.hazards import Hazards, SpareWait
 from amdjit.inspection.inspection import Inspection
 from amdjit.profiling.counts import InstructionCounts, LineCounts, Roofline, Totals
 from amdjit.profiling.launch_profile import IN_JSON, LaunchProfile
@@ -58,6 +61,7 @@ RECORDS: Mapping[str, tuple[type, ...]] = {
     "amdjit.comparison/1": (Comparison, Figure, LineGrowth),
     "amdjit.profile/1": (LaunchProfile, Totals, Roofline, InstructionCounts, LineCounts, Cause),
     "amdjit.gate/1": (GateRecord, Outcome),
+    "amdjit.hazards/1": (Hazards, LocatedWait, MissingWait, SpareWait),
     "amdjit.difference/1": (Differences, Difference, Change, PartDifference),
     "Estimates of a launch": (Cycles, InstructionCycles, WaveTimeline, Segment),
 }

@@ -16,13 +16,16 @@ Line = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class LocatedWait:
-    """A missing wait with its places: file and line of the use and of the instruction in flight, if
-    they are known."""
+    """A missing wait with its places."""
 
     kernel: str
+    """The kernel that comes past it."""
     wait: MissingWait
+    """What is missing, and where."""
     line: Line | None
+    """File and line of the use, if they are known."""
     load_line: Line | None
+    """File and line of the instruction in flight, if they are known."""
 
     def __str__(self) -> str:
         where = f"\n  at {shown_file(self.line[0])}:{self.line[1]}" if self.line else ""
@@ -36,8 +39,8 @@ class LocatedWait:
 
 
 def find_missing_waits(code_object: bytes) -> tuple[LocatedWait, ...]:
-    """Return every use of a register that lacks an `s_wait_*` before it, or wait states behind an
-    MFMA, in all kernels of a code object.
+    """Return every use of a register that lacks an `s_wait_*` before it, and every instruction that
+    follows another one too soon, in all kernels of a code object.
 
     MalformedCodeObject if the bytes are not one; UndecodableInstruction or WildBranch if a kernel's
     code cannot be read.
@@ -61,7 +64,7 @@ def kernel_waits(whole: CodeObject, kernel: Kernel, graph: Graph) -> tuple[Locat
 
 
 def early_uses(graph: Graph) -> tuple[MissingWait, ...]:
-    """Return all uses of registers that come too early, in the order of addresses: of what wait
-    counters count, and of results of MFMA."""
+    """Return all that comes too early, in the order of addresses: uses of what wait counters count,
+    and what the rows of hazards say."""
     found = (*missing_waits(graph), *missing_wait_states(graph))
     return tuple(sorted(found, key=lambda wait: (wait.pc, wait.load_pc)))

@@ -176,7 +176,7 @@ _OLD = (
         first=acts.SETREG,
         then=acts.SETREG_AGAIN,
         states=2,
-        source=f"{_ISA}; checkSetRegHazards",
+        source="checkSetRegHazards",
     ),
     Row(
         name="TRAPSTS of a trap handler",
@@ -217,7 +217,7 @@ _OLD = (
         then=acts.SCALAR_CLAUSE,
         states=1,
         pattern=Pattern.CLAUSE,
-        words="1, where both write what the other or itself reads",
+        words="1 if they write what one of them reads, or the later one stores",
         source="checkSoftClauseHazards",
     ),
     Row(
@@ -227,7 +227,7 @@ _OLD = (
         then=acts.VECTOR_CLAUSE,
         states=1,
         pattern=Pattern.CLAUSE,
-        words="1, where both write what the other or itself reads",
+        words="1 if they write what one of them reads, or the later one stores",
         source="checkSoftClauseHazards",
     ),
 )
@@ -383,7 +383,7 @@ _PRODUCTS = (
         first=acts.VALU_WRITES_EXEC,
         then=acts.PRODUCT_UNDER_EXEC,
         states=4,
-        source=f"{_ISA}; checkMAIHazards90A",
+        source="checkMAIHazards90A",
     ),
     Row(
         name="VGPR for MFMA",
@@ -465,7 +465,7 @@ _PRODUCTS = (
         first=acts.DOUBLE_PRODUCT,
         then=acts.DOUBLE_SUM,
         states=2,
-        source=f"{_ISA}; checkMAIVALUHazards",
+        source="checkMAIVALUHazards",
     ),
     Row(
         name="dot product, read",

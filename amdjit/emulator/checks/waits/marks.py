@@ -72,7 +72,7 @@ class Hit:
     """A use that comes too early, or that came late enough because of waits.
 
     key: the mark. registers: those of both. missing: how much has to pass in addition, 0 if nothing
-    is missing. needs: for each wait on the way how much of it is needed.
+    is missing. needs: for each wait on the way how much of it is needed, which may be more than it is.
     """
 
     key: Key
@@ -185,10 +185,9 @@ class Rule:
 
 def hit_of(key: Key, registers: int, states: int, age: int, without: Without) -> Hit | None:
     """Return what there is to say of a use that needs so many states; None if nothing."""
-    if age < states:
-        return Hit(key, registers, states - age, _NOTHING)
     needs = {pc: states - old for pc, old in without.items() if old < states}
-    return Hit(key, registers, 0, needs) if needs else None
+    missing = max(0, states - age)
+    return Hit(key, registers, missing, needs) if missing or needs else None
 
 
 def without_registers(marks: Marks, registers: int) -> Marks:

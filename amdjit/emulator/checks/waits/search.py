@@ -46,14 +46,15 @@ _State = dict[tuple[Place, WaitCounter], _Flight]
 
 @dataclass(frozen=True, slots=True)
 class MissingWait:
-    """A use of a register, or a barrier, that comes before what is in flight has landed."""
+    """A use of a register, or a barrier, that comes before what is in flight has landed, or an
+    instruction that follows another one too soon."""
 
     pc: int
     """Where the use is."""
     text: str
     """The text of the instruction that uses the register."""
     register: str
-    """v7, s4, vcc_lo; "" for writes to LDS before a barrier."""
+    """v7, s4, vcc_lo; "" for writes to LDS before a barrier, and where none is concerned."""
     overwrites: bool
     """The use is a write."""
     load_pc: int
@@ -61,7 +62,7 @@ class MissingWait:
     load_text: str
     """Its text."""
     wait: str
-    """The instruction that is missing before the use, for example `s_wait_loadcnt 0x0`."""
+    """What is missing before the use, for example `s_wait_loadcnt 0x0` or `s_nop 4`."""
     under_way: str = "loading"
     """What the instruction in flight does to the register."""
     hazard: str = ""
