@@ -62,8 +62,9 @@ SHAPES = {"straight": source, "loops": looping_source}
 _DENSITY = {"straight": 2, "loops": 6}
 
 
-def compiled(shape: str, size: int, folder: Path) -> bytes:
-    """Return the code object of a kernel of about that many instructions."""
+def compiled(shape: str, size: int, folder: Path, target: str | None = None) -> bytes:
+    """Return the code object of a kernel of about that many instructions. target: its processor,
+    None for that of the current device."""
     file = folder / f"{shape}_{size}.py"
     file.write_text(SHAPES[shape](max(size // _DENSITY[shape], 20)))
     specification = importlib.util.spec_from_file_location(file.stem, file)
@@ -71,7 +72,7 @@ def compiled(shape: str, size: int, folder: Path) -> bytes:
         raise RuntimeError(f"cannot import {file}")
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
-    kernel: amdjit.CompiledKernel = module.long.compile(f32[:], f32[:])
+    kernel: amdjit.CompiledKernel = module.long.compile(f32[:], f32[:], target=target)
     return kernel.code_object
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 
 from amdjit.diagnostics import AmdjitError
@@ -213,7 +214,16 @@ def _hazards(inspection: Inspection) -> Hazards:
     _whole(inspection)
     if not inspection.code_object:
         raise NotKnown(_NEEDS_CODE)
-    return kernel_hazards(inspection.code_object, inspection.kernel)
+    return _hazards_in(inspection.code_object, inspection.kernel)
+
+
+@lru_cache(maxsize=4)
+def _hazards_in(data: bytes, kernel: str) -> Hazards:
+    """Both figures of a kernel, and their causes, are read one after the other."""
+    try:
+        return kernel_hazards(data, kernel)
+    except KeyError:
+        raise NotKnown(f"The code object has no kernel {kernel}.") from None
 
 
 def _missing(inspection: Inspection) -> Origin:

@@ -11,6 +11,7 @@ import pytest
 from amdjit import f32, i32
 from amdjit.code_object import CodeObject
 from amdjit.inspection.facts import Occupancy, OccupancyStep
+from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.missing import HIDDEN_BRANCHES, NO_CODE_SIZE, NO_SCRATCH_SIZE
 from amdjit.testing import NotKnown, gate
 from amdjit.testing.figures import FIGURES
@@ -22,7 +23,8 @@ OF_CODE = (
     "occupancy", "code_bytes", "instructions", "loops", "lds_conflicts",
     "transcendental_instructions", "wmma_instructions", "mfma_instructions",
     "scalar_memory_instructions", "vector_memory_instructions", "lds_instructions",
-    "branch_instructions", "wait_instructions", "barrier_instructions",
+    "branch_instructions", "wait_instructions", "barrier_instructions", "missing_waits",
+    "spare_waits",
 )  # fmt: skip
 OF_LAUNCHES = (
     "lds_conflicts", "lds_cycles", "contention", "barrier_waits", "distinct_lines", "executions",
@@ -62,6 +64,8 @@ def expected_of_code() -> dict[str, float]:
         "instructions": len(texts),
         "loops": len(code.loops),
         "lds_conflicts": 20,  # five stores, each with lanes in eight banks only
+        "missing_waits": 0,
+        "spare_waits": 0,
         "transcendental_instructions": sum(bool(TRANSCENDENTAL.match(text)) for text in texts),
     }
     found |= {
@@ -132,6 +136,13 @@ def test_the_tables_above_leave_out_only_what_has_a_test_of_its_own() -> None:
         "cache_lines",
         "used_bytes",
     }
+
+
+def test_hazards_are_not_known_without_the_code() -> None:
+    read = Inspection.from_json(inspected("iree_matmul").to_json())
+    for name in ("missing_waits", "spare_waits"):
+        with pytest.raises(NotKnown, match=f"{name} is not known"):
+            FIGURES[name].read(Measured.of_code(read))
 
 
 def test_the_units_make_up_all_instructions() -> None:

@@ -38,6 +38,7 @@ def _load(cpu: str, name: str) -> str:
 def test_what_is_loaded_into_lds_is_defined_there(cpu: str, name: str) -> None:
     body = f"""
   s_mov_b32 m0, 64
+  s_nop 0
   {_load(cpu, name)}
   s_waitcnt vmcnt(0)
   ds_read_b32 v9, v250 offset:64
@@ -53,6 +54,7 @@ def test_buffers_are_loaded_into_lds() -> None:
   s_mov_b64 s[22:23], 0x100
   s_mov_b32 s23, 0x00027000
   s_mov_b32 m0, 0
+  s_nop 0
   buffer_load_{name} v250, s[20:23], 0 offen lds
   s_waitcnt vmcnt(0)
   ds_read_b32 v9, v250

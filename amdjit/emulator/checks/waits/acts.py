@@ -606,7 +606,7 @@ def _is_release(step: Step) -> bool:
     return (
         instruction.traits.idle is Idle.MESSAGE
         and instruction.traits.immediate is Immediate.MESSAGE
-        and instruction.immediates["simm16"] == _RELEASES_VGPRS
+        and instruction.immediates.get("simm16") == _RELEASES_VGPRS
     )
 
 

@@ -72,7 +72,7 @@ class Hit:
     """A use that comes too early, or that came late enough because of waits.
 
     key: the mark. registers: those of both. missing: how much has to pass in addition, 0 if nothing
-    is missing. needs: for each wait on the way how much of it is needed, which may be more than it is.
+    is missing. needs: for each wait on the way how much of it is needed, perhaps more than it is.
     """
 
     key: Key
