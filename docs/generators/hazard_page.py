@@ -18,6 +18,7 @@ _WAITS = {
     End.VA_SDST: "`va_sdst(0)`",
     End.VA_VCC: "`va_vcc(0)`",
     End.SA_SDST: "`sa_sdst(0)`",
+    End.VM_VSRC: "`vm_vsrc(0)`",
 }
 
 _ONE = {

@@ -119,6 +119,15 @@ def test_what_nothing_needs_is_spare(body: str) -> None:
 
 
 @needs_tools
+def test_of_two_v_nops_that_stand_in_for_each_other_one_is_spare() -> None:
+    first = "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]"
+    then = "v_wmma_f32_16x16x16_f16 v[24:31], v[0:7], v[16:23], v[24:31]"
+    for nops, expected in ((1, []), (2, [("v_nop", 0)]), (3, [("v_nop", 0)] * 2)):
+        code = assemble("\n".join([first, *["v_nop"] * nops, then]), cpu="gfx1100")
+        assert [(one.text, one.needed) for one in hazards(code).spare] == expected
+
+
+@needs_tools
 def test_waits_of_the_alus_are_spare_only_if_all_their_fields_are_known() -> None:
     read = "v_mov_b32 v0, s4\n s_mov_b32 s4, 0\n {wait}\n v_mov_b32 v1, {source}"
     for wait, source, expected in (

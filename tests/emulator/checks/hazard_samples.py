@@ -170,6 +170,25 @@ SAMPLES: dict[str, Sample | dict[str, Sample]] = {
         "v_cndmask_b32 v6, v1, v2, vcc",
         cure="s_waitcnt_depctr 0xfffd",
     ),
+    "VGPR of the vector ALU for a direct load of LDS": {
+        **dict.fromkeys(
+            ("gfx11", "gfx11.5"), Sample("v_mov_b32 v0, 1", "lds_direct_load v0 wait_vdst:3", 3)
+        ),
+        "gfx12": Sample("v_mov_b32 v1, v0", "ds_direct_load v0 wait_va_vdst:3 wait_vm_vsrc:1", 3),
+    },
+    "VGPR of memory for a direct load of LDS": {
+        **dict.fromkeys(
+            ("gfx11", "gfx11.5"),
+            Sample(
+                "global_load_b32 v0, v[8:9], off", "lds_direct_load v0 wait_vdst:0", cure="v_nop"
+            ),
+        ),
+        "gfx12": Sample(
+            "global_store_b32 v[8:9], v0, off",
+            "ds_direct_load v0 wait_va_vdst:0 wait_vm_vsrc:1",
+            cure="v_nop",
+        ),
+    },
     "release of VGPRs": Sample("v_mov_b32 v0, 1", "s_sendmsg sendmsg(MSG_DEALLOC_VGPRS)"),
     "SGPR that the scalar ALU overwrites": Sample(
         "v_mov_b32 v0, s5\n s_mov_b32 s4, 0", "s_mov_b32 s6, s4", cure="s_wait_alu 0xfffe"

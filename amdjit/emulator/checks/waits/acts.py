@@ -510,6 +510,19 @@ PLAIN_ALU_WRITES = Act(
 )
 
 
+# Direct loads of LDS.
+
+MEMORY_TOUCHES = Act(
+    "a memory instruction reads or writes a VGPR",
+    _by(lambda step: step.is_memory, lambda step: (step.reads | step.writes) & _VECTOR_BITS),
+)
+DIRECT_LOAD_WRITES = Act(
+    "LDS_DIRECT_LOAD or LDS_PARAM_LOAD writes it",
+    _by(lambda step: step.instruction.traits.unit is Unit.LDS_DIRECT, _vectors_written),
+    writes=True,
+)
+
+
 # WMMA.
 
 

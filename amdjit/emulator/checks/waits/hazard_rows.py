@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, Flag, auto
 
-from amdjit.emulator.checks.waits import acts, product_results
+from amdjit.emulator.checks.waits import acts, exact_states
 from amdjit.emulator.checks.waits.acts import Act, Step
 
 __all__ = ["ROWS", "Clock", "End", "Pattern", "Row"]
@@ -37,6 +37,9 @@ class End(Flag):
     VA_SDST = auto()  # for its writes of SGPRs
     VA_VCC = auto()  # for its writes of VCC
     SA_SDST = auto()  # for the scalar ALU's writes
+    VM_VSRC = auto()  # for memory instructions to have read their VGPRs
+    ALL_COUNTERS = auto()  # S_WAITCNT 0
+    VALU = auto()  # a vector instruction
 
 
 class Pattern(Enum):
@@ -300,7 +303,7 @@ _PRODUCTS = (
         first=acts.PRODUCT_WRITES,
         then=acts.PRODUCT_FACTOR,
         states=20,
-        exact=product_results.as_factor,
+        exact=exact_states.as_factor,
         words="4 (gfx908); passes + 2 or 3; 6 to 19 (f64)",
         forgets=acts.WRITES_VECTOR,
         source=f"{_ISA}; checkMAIHazards90A",
@@ -311,7 +314,7 @@ _PRODUCTS = (
         first=acts.PRODUCT_WRITES,
         then=acts.PRODUCT_C,
         states=20,
-        exact=product_results.as_c,
+        exact=exact_states.as_c,
         words="0 to passes + 2; 0 to 17 (f64)",
         forgets=acts.WRITES_VECTOR,
         source=f"{_ISA}; checkMAIHazards90A",
@@ -322,7 +325,7 @@ _PRODUCTS = (
         first=acts.PRODUCT_WRITES,
         then=acts.VALU_READS_RESULT,
         states=20,
-        exact=product_results.read,
+        exact=exact_states.read,
         words="passes + 2 to passes + 4; 6 to 19 (f64)",
         forgets=acts.WRITES_VECTOR,
         source=f"{_ISA}; checkMAIVALUHazards",
@@ -333,7 +336,7 @@ _PRODUCTS = (
         first=acts.PRODUCT_WRITES,
         then=acts.MEMORY_READS,
         states=20,
-        exact=product_results.sent,
+        exact=exact_states.sent,
         words="passes + 2 to passes + 4; 9 or 18 (f64)",
         forgets=acts.WRITES_VECTOR,
         source=f"{_ISA}; checkMAIVALUHazards",
@@ -344,7 +347,7 @@ _PRODUCTS = (
         first=acts.PRODUCT_WRITES,
         then=acts.WORK_WRITES,
         states=20,
-        exact=product_results.overwritten,
+        exact=exact_states.overwritten,
         words="passes - 1 (gfx908); passes + 2 to passes + 4; 6 or 11 (f64)",
         forgets=acts.WRITES_VECTOR,
         source=f"{_ISA}; checkMAIVALUHazards",
@@ -355,7 +358,7 @@ _PRODUCTS = (
         first=acts.MATRIX_UNIT_READS_C,
         then=acts.WORK_WRITES,
         states=15,
-        exact=product_results.after_c,
+        exact=exact_states.after_c,
         words="passes - 1",
         source=f"{_ISA}; checkMAIVALUHazards",
     ),
@@ -365,7 +368,7 @@ _PRODUCTS = (
         first=acts.MATRIX_UNIT_READS_C,
         then=acts.TO_ACCUMULATOR_AGAIN,
         states=13,
-        exact=product_results.after_c_of_accumulators,
+        exact=exact_states.after_c_of_accumulators,
         words="passes - 3",
         source="checkMAIHazards908",
     ),
@@ -473,7 +476,7 @@ _PRODUCTS = (
         first=acts.DOT_WRITES,
         then=acts.WORK_READS,
         states=3,
-        exact=product_results.of_dot,
+        exact=exact_states.of_dot,
         words="3; 0 as C of the same instruction",
         source=f"{_ISA}; checkMAIVALUHazards",
     ),
@@ -483,7 +486,7 @@ _PRODUCTS = (
         first=acts.DOT_WRITES,
         then=acts.WORK_WRITES,
         states=3,
-        exact=product_results.of_dot_overwritten,
+        exact=exact_states.of_dot_overwritten,
         words="3; 0 by the same instruction",
         source=f"{_ISA}; checkMAIVALUHazards",
     ),
@@ -580,6 +583,29 @@ _RECENT = (
         ends=End.VA_VCC,
         only_wave64=True,
         source="fixVALUMaskWriteHazard",
+    ),
+    Row(
+        name="VGPR of the vector ALU for a direct load of LDS",
+        processors=_RDNA,
+        first=acts.VALU_TOUCHES,
+        then=acts.DIRECT_LOAD_WRITES,
+        states=15,
+        clock=Clock.VALU,
+        exact=exact_states.of_direct_load,
+        words="as many as its field allows under way; for transcendental ones, none",
+        ends=End.MEMORY | End.VA_VDST,
+        source="fixLdsDirectVALUHazard",
+    ),
+    Row(
+        name="VGPR of memory for a direct load of LDS",
+        processors=_RDNA,
+        first=acts.MEMORY_TOUCHES,
+        then=acts.DIRECT_LOAD_WRITES,
+        states=1,
+        clock=Clock.NONE,
+        exact=exact_states.of_memory_before_direct_load,
+        ends=End.VALU | End.VM_VSRC | End.ALL_COUNTERS,
+        source="fixLdsDirectVMEMHazard",
     ),
     Row(
         name="release of VGPRs",

@@ -157,7 +157,7 @@ class Rule:
         clock = self.row.clock
         if clock is Clock.STATES:
             return timed.states
-        if clock is Clock.NONE or not timed.step.is_valu:
+        if clock is Clock.NONE or not timed.step.is_valu or not timed.states:
             return 0
         return int(clock is Clock.VALU or not timed.is_pause)
 
@@ -218,11 +218,22 @@ def merged(one: Mark, other: Mark) -> Mark:
 _NOP_BITS = 15  # CDNA 3 ISA, S_NOP
 # S_WAIT_ALU and S_WAITCNT_DEPCTR: which bits are zero if they wait for everything (LLVM:
 # AMDGPUBaseInfo, DepCtr).
-_FIELDS = ((0xF000, End.VA_VDST), (0x0E00, End.VA_SDST), (0x0002, End.VA_VCC), (1, End.SA_SDST))
+_FIELDS = (
+    (0xF000, End.VA_VDST),
+    (0x0E00, End.VA_SDST),
+    (0x001C, End.VM_VSRC),
+    (0x0002, End.VA_VCC),
+    (0x0001, End.SA_SDST),
+)
 
 
 def waited_by(instruction: Instruction) -> End:
-    """Return which counters of the ALUs an instruction waits for."""
+    """Return what an instruction ends that is there for nothing else."""
+    traits = instruction.traits
+    if traits.idle is Idle.DELAY and traits.unit is Unit.VALU:
+        return End.VALU
+    if traits.immediate is Immediate.OLD_COUNTERS and not instruction.immediates["simm16"]:
+        return End.ALL_COUNTERS
     if instruction.traits.immediate is not Immediate.DEPENDENCIES:
         return End.NONE
     value, found = instruction.immediates["simm16"], End.NONE

@@ -208,6 +208,8 @@ def _acts(row: Row) -> set[Act]:
 def _ends(step: Step) -> End:
     found = End.MEMORY if step.is_memory else End.NONE
     instruction = step.instruction
+    if step.is_valu and not is_pause(instruction):
+        found |= End.VALU
     access = instruction.traits.memory
     is_buffer = access is not None and access.has_descriptor
     if instruction.traits.unit is Unit.SCALAR_MEMORY or (step.is_vmem and is_buffer):
@@ -255,6 +257,7 @@ _DEPENDENCY = {
     End.VA_SDST: "depctr_va_sdst",
     End.VA_VCC: "depctr_va_vcc",
     End.SA_SDST: "depctr_sa_sdst",
+    End.VM_VSRC: "depctr_vm_vsrc",
 }
 
 

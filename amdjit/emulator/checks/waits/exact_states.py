@@ -1,4 +1,5 @@
-"""How long uses of the results and operands of matrix and dot products have to wait.
+"""How long uses have to wait where it depends on both instructions: of matrix and dot products, and
+direct loads of LDS.
 
 LLVM 22 has the numbers: GCNHazardRecognizer, checkMAIHazards908, checkMAIHazards90A and
 checkMAIVALUHazards; CDNA 3 ISA, 4.5 "Manually inserted wait states", has most of them.
@@ -19,8 +20,10 @@ __all__ = [
     "after_c_of_accumulators",
     "as_c",
     "as_factor",
+    "of_direct_load",
     "of_dot",
     "of_dot_overwritten",
+    "of_memory_before_direct_load",
     "overwritten",
     "read",
     "sent",
@@ -173,3 +176,20 @@ def of_dot(dot: Step, user: Step, registers: int) -> int:
 def of_dot_overwritten(dot: Step, user: Step, _registers: int) -> int:
     """Return the wait states before a sum is overwritten."""
     return 0 if dot.instruction.opcode == user.instruction.opcode else _DOT_STATES
+
+
+# Direct loads of LDS wait themselves: for all but so many vector instructions, and on gfx12 for
+# memory instructions to have read their VGPRs.
+_MOST = 15
+
+
+def of_direct_load(first: Step, load: Step, _registers: int) -> int:
+    """Return how many vector instructions have to be between one and a load into its registers."""
+    fields = load.instruction.immediates
+    left = fields.get("wait_vdst", fields.get("wait_va_vdst", 0))
+    return _MOST if left and first.is_transcendental else left
+
+
+def of_memory_before_direct_load(_first: Step, load: Step, _registers: int) -> int:
+    """Return whether a load does not wait for what memory instructions read."""
+    return int(load.instruction.immediates.get("wait_vm_vsrc", 1) != 0)
