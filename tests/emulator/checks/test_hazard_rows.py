@@ -109,8 +109,9 @@ BETWEEN = {
     ("EXEC before a permutation", "gfx12", "v_nop"): True,
     ("SGPR that the scalar ALU overwrites", "gfx12", "v_nop\n s_nop 7"): True,
     ("SGPR that the scalar ALU overwrites", "gfx12", "s_load_b32 s9, s[10:11], 0x0"): False,
-    ("SGPR that the vector ALU overwrites", "gfx12", "s_mov_b32 s9, s4"): False,
-    ("SGPR that the vector ALU overwrites", "gfx12", "s_mov_b32 s9, s20"): True,
+    # The scalar ALU waits for what the vector ALU writes, whichever SGPR it reads.
+    ("SGPR that the vector ALU overwrites", "gfx12", "s_mov_b32 s9, s20"): False,
+    ("SGPR that the vector ALU overwrites", "gfx12", "s_mov_b32 s9, exec_lo"): True,
     ("VGPR of memory for a direct load of LDS", "gfx11", "s_waitcnt 0"): False,
     ("VGPR of memory for a direct load of LDS", "gfx11", "s_waitcnt vmcnt(0)"): True,
     ("VGPR of memory for a direct load of LDS", "gfx12", "s_wait_alu 0xffe3"): False,

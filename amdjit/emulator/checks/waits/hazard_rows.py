@@ -85,8 +85,8 @@ class Row:
     """What ends the hazard for a register, because later uses see something else."""
     ends: End = End.NONE
     """What ends it for all registers."""
-    ended_by: tuple[Act, ...] = ()
-    """What ends it for all registers, if it is done to one to which `after` has been done."""
+    ended_by: Act | None = None
+    """What else ends it for all registers."""
     transcendentals: int | None = None
     """How many transcendental instructions may come in between, if more end it."""
     crosses_functions: bool = False
@@ -638,7 +638,7 @@ _RECENT = (
         after=acts.VALU_READS_PAIR,
         crosses_functions=True,
         ends=End.VA_SDST | End.SCALAR_OR_BUFFER,
-        ended_by=(acts.SALU_READS_SGPR,),
+        ended_by=acts.SALU_READS_SGPR,
         source="AMDGPUWaitSGPRHazards",
     ),
     Row(
@@ -652,7 +652,7 @@ _RECENT = (
         crosses_functions=True,
         forgets=acts.SALU_WRITES_VCC,
         ends=End.VA_VCC | End.SCALAR_OR_BUFFER,
-        ended_by=(acts.SALU_READS_VCC,),
+        ended_by=acts.SALU_READS_VCC,
         source="AMDGPUWaitSGPRHazards",
     ),
 )

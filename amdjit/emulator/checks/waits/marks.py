@@ -106,10 +106,10 @@ class Rule:
             if hit is not None:
                 yield hit
 
-    def pass_by(self, timed: Timed, marks: Marks, watched: int) -> Marks:
-        """Return the marks after an instruction. watched: as in `begin`."""
+    def pass_by(self, timed: Timed, marks: Marks) -> Marks:
+        """Return the marks after an instruction."""
         row, passed = self.row, self.passed(timed)
-        ended = self._ended(timed, watched)
+        ended = bool(row.ends & timed.ends) or row.ended_by in timed.does
         waited = bool(row.ends & timed.waited)
         forgotten = 0 if row.forgets is None else timed.does.get(row.forgets, 0)
         if not (passed or ended or waited or forgotten):
@@ -126,12 +126,6 @@ class Rule:
             if later is not None:
                 found[key[0], stage] = later[0], registers, later[1]
         return found
-
-    def _ended(self, timed: Timed, watched: int) -> bool:
-        row = self.row
-        if row.ends & timed.ends:
-            return True
-        return any(timed.does.get(act, 0) & watched for act in row.ended_by)
 
     def later(
         self, timed: Timed, mark: Mark, passed: int, waited: bool

@@ -145,7 +145,7 @@ class _Clause(Rule):
         concerned = (key for key, mark in marks.items() if (mark[1] | _reads(key[1])) & both)
         return next(concerned, next(iter(marks))), both
 
-    def pass_by(self, timed: Timed, marks: Marks, watched: int) -> Marks:
+    def pass_by(self, timed: Timed, marks: Marks) -> Marks:
         found: Marks = {}
         for key, mark in marks.items():
             ends = not self.uses(timed)

@@ -165,7 +165,7 @@ class _Analysis:
                     found += [(rule, hit) for hit in hits]
                     early = {hit.key for hit in hits if hit.missing}
                     marks = {key: mark for key, mark in marks.items() if key not in early}
-                marks = rule.pass_by(timed, marks, watched)
+                marks = rule.pass_by(timed, marks)
             if row.after is not None:
                 watched, marks = _watch(rule, timed, watched, marks)
             else:
@@ -199,7 +199,7 @@ def _is_of(row: Row, graph: Graph) -> bool:
 
 
 def _acts(row: Row) -> set[Act]:
-    found = {row.first, row.then, row.after, row.between, row.forgets, *row.ended_by}
+    found = {row.first, row.then, row.after, row.between, row.forgets, row.ended_by}
     if row.pattern is Pattern.FORWARDING:
         found.add(SALU_WRITES_EXEC)
     return {act for act in found if act is not None}
