@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amdjit.abi.launch_shape import check_launch
 from amdjit.frontend import CompileTime
 from amdjit.late import late
+from amdjit.late_methods import dataclass
 from amdjit.options import CompileOptions
 from amdjit.runtime.device import Device
 from amdjit.target import Target
 from amdjit.types import Type
 
 if TYPE_CHECKING:
-    from amdjit import advice, backend, code_object, devices, isa
+    from amdjit import advice, backend, code_object, devices
     from amdjit.abi.reports import ReportTable
     from amdjit.code_object import CodeObject, Resources, resources
     from amdjit.code_object.metadata import KernelMetadata
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from amdjit.inspection import hazards as hazard_search
     from amdjit.inspection.hazards import Hazards
     from amdjit.inspection.inspection import Inspection
+    from amdjit.isa import decode, instruction_set
     from amdjit.language.launch_numbers import LaunchUse
     from amdjit.tree import nodes as tree
     from amdjit.tree import printer, walk
@@ -34,7 +36,8 @@ else:
     # Most kernels are compiled and launched without a look at what they became.
     backend = late("amdjit.backend")
     code_object = late("amdjit.code_object")
-    isa = late("amdjit.isa")
+    decode = late("amdjit.isa.decode")
+    instruction_set = late("amdjit.isa.instruction_set")
     facts = late("amdjit.inspection.facts")
     notebook = late("amdjit.inspection.notebook")
     hazard_search = late("amdjit.inspection.hazards")
@@ -260,10 +263,10 @@ class CompiledKernel:
         """Count machine instructions: decoded if the emulator has the processor, else as
         printed."""
         kernel = self.linked.kernels[self.name]
-        sets = isa.instruction_set_of(self.target.name)
+        sets = instruction_set.instruction_set_of(self.target.name)
         if sets is not None:
             code, size = self.linked.code(kernel), self.options.wave_size
-            return sum(1 for _ in isa.decode_all(code, kernel.entry_address, size, sets))
+            return sum(1 for _ in decode.decode_all(code, kernel.entry_address, size, sets))
         lines = (line.split(";")[0].strip() for line in self.asm.splitlines())
         return sum(
             bool(line) and not line.startswith(".") and not line.endswith(":") for line in lines

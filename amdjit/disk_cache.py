@@ -52,12 +52,19 @@ def source_version(*folders: Path) -> str:
     """
     digest = hashlib.sha256()
     for folder in folders:
-        for file in sorted(folder.rglob("*.py")):
-            facts = file.stat()
-            digest.update(
-                f"{file.relative_to(folder)} {facts.st_size} {facts.st_mtime_ns}\n".encode()
-            )
+        for name, facts in sorted(_source_files(str(folder), "")):
+            digest.update(f"{name} {facts.st_size} {facts.st_mtime_ns}\n".encode())
     return digest.hexdigest()
+
+
+def _source_files(folder: str, place: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield the Python files below a folder, by their places in it."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                yield f"{place}{entry.name}", entry.stat()
+            elif entry.name != "__pycache__" and entry.is_dir(follow_symlinks=False):
+                yield from _source_files(entry.path, f"{place}{entry.name}/")
 
 
 @dataclass(frozen=True, slots=True)

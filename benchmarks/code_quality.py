@@ -37,7 +37,7 @@ from amdjit.examples import (
     wmma_matmul,
     wmma_matmul_f32_input,
 )
-from amdjit.isa import decode_all
+from amdjit.isa.decode import decode_all
 from amdjit.isa.instruction_set import instruction_set_of
 from amdjit.options import Environment, named_target
 from amdjit.types import Type

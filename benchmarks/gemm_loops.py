@@ -28,7 +28,7 @@ from amdjit import f16, f32, i8, i32
 from amdjit.backend import find_linker, link
 from amdjit.code_object import CodeObject
 from amdjit.examples import i8_gemm, perf_hgemm
-from amdjit.isa import decode_all
+from amdjit.isa.decode import decode_all
 from amdjit.isa.instruction import Instruction
 from amdjit.options import Environment
 from amdjit.types import Tuple

@@ -1,9 +1,10 @@
-"""Measures how long the import and the first small compilation take: `python
+"""Measures how long the import, the first small compilation and the first launch take: `python
 benchmarks/import_time.py [rounds]`.
 
-Each round starts three processes, one after another. The first imports NumPy, then amdjit, and
+Each round starts five processes, one after another. The first imports NumPy, then amdjit, and
 compiles a small kernel without a cache on disk; the second does the same with the code in the
-cache; the third uses only llvmlite and does what that compilation asks of LLVM, from the kernel's
+cache; two more import both and launch the kernel on the emulator, as a program does that sets no
+device; the last uses only llvmlite and does what that compilation asks of LLVM, from the kernel's
 IR. Processor time is that of the process itself, without the process in which LLVM runs. Ratios are
 between the least processor times of one run of this script, because other work of the machine
 affects these least. `--modules` lists the modules that take longest to load.
@@ -29,9 +30,11 @@ LABELS = {
     "amdjit": "import amdjit, after that",
     "first": "first small kernel, nothing in the cache",
     "cached": "first small kernel, code in the cache",
+    "launch": "import amdjit and first launch, nothing in the cache",
+    "launch_cached": "import amdjit and first launch, code in the cache",
     "floor": "llvmlite alone: load, parse, optimise, emit",
 }
-AIMS = {"amdjit": 45, "cached": 45}
+AIMS = {"amdjit": 45, "cached": 45, "launch": 250, "launch_cached": 250}
 PROGRAM = """import numpy, amdjit
 from amdjit.examples import vector_add
 vector_add.vector_add.compile(*[amdjit.f32[:]] * 3, target="gfx1201")
@@ -61,6 +64,19 @@ def child() -> None:
             {"numpy": times[0], "amdjit": times[1], "compile": times[3], "ir": compiled.llvm}
         )
     )
+
+
+def launch() -> None:
+    """Import and launch in this process, and print the time after NumPy's import as JSON."""
+    numpy = importlib.import_module("numpy")
+    marks = [clock()]
+    importlib.import_module("amdjit")
+    kernel = importlib.import_module("amdjit.examples.vector_add").vector_add
+    x, out = numpy.ones(100, numpy.float32), numpy.zeros(100, numpy.float32)
+    kernel[2, 64](x, x, out)
+    marks.append(clock())
+    assert (out == 2).all()
+    print(json.dumps(differences(marks)[0]))
 
 
 def floor(ir: str) -> None:
@@ -96,8 +112,9 @@ def main(rounds: int = 9) -> None:
     times: dict[str, list[list[float]]] = {name: [] for name in LABELS}
     with tempfile.TemporaryDirectory() as folder:
         cache, ir = str(Path(folder, "cache")), Path(folder, "kernel.ll")
-        # The first run writes the bytecode, the cache and the IR.
+        # The first runs write the bytecode, the cache and the IR.
         ir.write_text(run_fresh(script, "--child", AMDJIT_CACHE_DIR=cache)["ir"])
+        run_fresh(script, "--launch", AMDJIT_CACHE_DIR=cache)
         for _ in range(rounds):
             found = run_fresh(script, "--child", AMDJIT_CACHE_DIR="")
             cached = run_fresh(script, "--child", AMDJIT_CACHE_DIR=cache)
@@ -105,6 +122,9 @@ def main(rounds: int = 9) -> None:
             times["amdjit"] += [found["amdjit"], cached["amdjit"]]
             times["first"].append(found["compile"])
             times["cached"].append(cached["compile"])
+            for name, kept in (("launch", ""), ("launch_cached", cache)):
+                variables = {"AMDJIT_CACHE_DIR": kept, "AMDJIT_DEVICE": ""}
+                times[name].append(run_fresh(script, "--launch", **variables))
             times["floor"].append(run_fresh(script, "--floor", str(ir)))
     totals: dict[str, dict[str, Any]] = {
         name: summary([wall for wall, _ in found])
@@ -136,6 +156,8 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["--child"]:
             child()
+        case ["--launch"]:
+            launch()
         case ["--floor", file]:
             floor(file)
         case ["--modules"]:

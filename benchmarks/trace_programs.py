@@ -17,9 +17,10 @@ from pathlib import Path
 from amdjit.backend.tools import find_assembler, run_tool
 from amdjit.code_object.elf import read_elf
 from amdjit.diagnostics.errors import BackendError
-from amdjit.isa import UndecodableInstruction, decode, instruction_set_of
+from amdjit.isa.decode import decode
+from amdjit.isa.errors import UndecodableInstruction
 from amdjit.isa.instruction import Instruction
-from amdjit.isa.instruction_set import InstructionSet
+from amdjit.isa.instruction_set import InstructionSet, instruction_set_of
 from amdjit.options import read_environment
 from amdjit.target import TRIPLE, Target, read_target
 

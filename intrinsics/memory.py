@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from amdjit.declarations import Emit, EmitContext, device_function, intrinsic
-from amdjit.intrinsics import amdgcn, atomic
+from amdjit.intrinsics import atomic
 from amdjit.intrinsics.asm import instruction
 from amdjit.intrinsics.buffers import access
 from amdjit.intrinsics.buffers.access import (
@@ -40,7 +40,7 @@ from amdjit.intrinsics.buffers.resources import (
     record_bytes,
     value_bytes,
 )
-from amdjit.intrinsics.builtins.table import row_of
+from amdjit.intrinsics.builtins.table import from_table, row_of
 from amdjit.intrinsics.lds import address_of
 from amdjit.intrinsics.type_variables import LANE_VALUE
 from amdjit.intrinsics.workitem import lane_id
@@ -325,6 +325,17 @@ def _in_wave64(compilation: Compilation) -> bool:
     return compilation.wave_size == 64
 
 
+# Of `amdgcn`, whose matrix builtins take as long to load as all of this room.
+_tr_b64_v2i32 = from_table("global_load_tr_b64_v2i32")
+_tr_b128_v8f16 = from_table("global_load_tr_b128_v8f16")
+_tr_b128_v8bf16 = from_table("global_load_tr_b128_v8bf16")
+_tr_b128_v8i16 = from_table("global_load_tr_b128_v8i16")
+_tr_b64_i32 = from_table("global_load_tr_b64_i32")
+_tr_b128_v4f16 = from_table("global_load_tr_b128_v4f16")
+_tr_b128_v4bf16 = from_table("global_load_tr_b128_v4bf16")
+_tr_b128_v4i16 = from_table("global_load_tr_b128_v4i16")
+
+
 @device_function
 def load_transposed(array, row, column):
     """Return the 16 by 16 tile at (row, column) of a row-major matrix in the layout that WMMA takes
@@ -342,13 +353,13 @@ def load_transposed(array, row, column):
     lane = lane_id()
     if array.dtype.nbytes == 1:
         place = address_of(array, (row + 4 * (lane // 8) + lane % 4, column + 8 * (lane // 4 % 2)))
-        return amdgcn.global_load_tr_b64_v2i32(place)
+        return _tr_b64_v2i32(place)
     place = address_of(array, (row + 8 * (lane // 16) + lane % 8, column + 8 * (lane // 8 % 2)))
     if array.dtype == f16:
-        return amdgcn.global_load_tr_b128_v8f16(place)
+        return _tr_b128_v8f16(place)
     if array.dtype == bf16:
-        return amdgcn.global_load_tr_b128_v8bf16(place)
-    return amdgcn.global_load_tr_b128_v8i16(place)
+        return _tr_b128_v8bf16(place)
+    return _tr_b128_v8i16(place)
 
 
 @device_function
@@ -356,11 +367,11 @@ def _load_transposed_wave64(array, row, column, lane):
     """The hardware takes the addresses of lanes 0 to 31 only (RDNA4 ISA, 11.6.2)."""
     if array.dtype.nbytes == 1:
         place = address_of(array, (row + 4 * (lane // 8) + lane % 4, column + 8 * (lane // 4 % 2)))
-        return amdgcn.global_load_tr_b64_i32(place)
+        return _tr_b64_i32(place)
     first = 4 * (lane // 16) + 8 * (lane // 4 % 2)
     place = address_of(array, (row + first + lane % 4, column + 8 * (lane // 8 % 2)))
     if array.dtype == f16:
-        return amdgcn.global_load_tr_b128_v4f16(place)
+        return _tr_b128_v4f16(place)
     if array.dtype == bf16:
-        return amdgcn.global_load_tr_b128_v4bf16(place)
-    return amdgcn.global_load_tr_b128_v4i16(place)
+        return _tr_b128_v4bf16(place)
+    return _tr_b128_v4i16(place)

@@ -7,12 +7,12 @@ after:  `call i32 @llvm.fptosi.sat.i32.f32(float %x)`
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from llvmlite import ir
 
 from amdjit.diagnostics.errors import InternalError
+from amdjit.late_methods import dataclass
 from amdjit.lowering.builder import Builder
 from amdjit.lowering.types import (
     BFLOAT,

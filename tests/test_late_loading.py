@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from amdjit.runtime.hip import library
+
 ROOT = Path(__file__).parents[1]
 
 # Modules and rooms that nothing needs before a kernel is compiled, and of Python's own those that
@@ -29,6 +31,21 @@ NOT_FOR_CACHED_CODE = (
     "amdjit.inspection", "amdjit.intrinsics.amdgcn", "amdjit.intrinsics.matrix",
     "llvmlite.binding", "multiprocessing", "subprocess", "tempfile",
 )  # fmt: skip
+# Nor does a launch on the emulator, of code that it has translated before, need what translates it.
+NOT_FOR_A_KNOWN_LAUNCH = (
+    "amdjit.algorithms", "amdjit.backend.process", "amdjit.code_object.debug_info",
+    "amdjit.emulator.instructions", "amdjit.emulator.launch.faults",
+    "amdjit.emulator.native_sources", "amdjit.emulator.tiers.full", "amdjit.emulator.tiers.quick",
+    "amdjit.emulator.wave.frame", "amdjit.inspection", "amdjit.intrinsics.matrix",
+    "amdjit.isa.decode", "amdjit.runtime.hip.device", "hip", "numpy.ma", "rocm", "subprocess",
+)  # fmt: skip
+LAUNCH = """
+import amdjit
+from amdjit.examples.vector_add import vector_add
+x, out = numpy.ones(100, numpy.float32), numpy.zeros(100, numpy.float32)
+vector_add[2, 64](x, x, out)
+assert (out == 2).all()
+"""
 COMPILE = """
 import amdjit
 from amdjit.examples.vector_add import vector_add
@@ -61,6 +78,16 @@ def test_a_compilation_from_the_cache_needs_no_llvm_and_starts_no_process(tmp_pa
     first = loaded(COMPILE, NOT_FOR_CACHED_CODE, **cache)
     assert "subprocess" in first  # or the names above say nothing
     assert loaded(COMPILE, NOT_FOR_CACHED_CODE, **cache) == []
+
+
+def test_a_launch_of_translated_code_needs_no_translator_and_no_hip(tmp_path: Path) -> None:
+    given = {"AMDJIT_CACHE_DIR": str(tmp_path), "ROCM_PATH": "", "LD_LIBRARY_PATH": ""}
+    first = loaded(LAUNCH, NOT_FOR_A_KNOWN_LAUNCH, **given)
+    assert "amdjit.emulator.tiers.full" in first  # or the names above say nothing
+    found = loaded(LAUNCH, NOT_FOR_A_KNOWN_LAUNCH, **given)
+    if library.is_there(None):  # HIP is asked for its devices
+        found = [name for name in found if not name.startswith(("hip", "rocm", "amdjit.runtime"))]
+    assert found == []
 
 
 def test_a_command_loads_no_other() -> None:

@@ -137,6 +137,51 @@ def test_instances_travel_to_other_processes() -> None:
     assert pickle.loads(pickle.dumps(one)) == one
 
 
+def test_fields_that_must_be_named_stand_behind_the_others() -> None:
+    def made(dataclass: Callable[..., Any]) -> Any:
+        @dataclass(frozen=True, slots=True, kw_only=True)
+        class Options:
+            level: int = 3
+            name: str
+
+        return Options
+
+    for kind in (made(late_methods.dataclass), made(dataclasses.dataclass)):
+        assert (kind(name="a").level, kind(name="a").name) == (3, "a")
+        assert kind.__match_args__ == ()
+        assert outcome(lambda kind=kind: kind(3, "a")) is TypeError
+
+
+def test_fields_are_described_when_they_are_asked_for() -> None:
+    point, named, other = classes(late_methods.dataclass, {"frozen": True, "slots": True})
+    described = [vars(kind)["__dataclass_fields__"] for kind in (point, named, other)]
+    assert not isinstance(described[2], dict)
+    assert [each.name for each in dataclasses.fields(other)][:2] == ["x", "y"]
+    assert isinstance(vars(other)["__dataclass_fields__"], dict)
+    assert dataclasses.fields(other)[0] is dataclasses.fields(point)[0]
+    assert dataclasses.is_dataclass(named)
+
+
+def test_a_default_that_instances_would_share_is_refused() -> None:
+    def made(dataclass: Callable[..., Any]) -> Any:
+        @dataclass
+        class Shared:
+            names: list[str] = []  # noqa: RUF012
+
+        return Shared
+
+    for dataclass in (late_methods.dataclass, dataclasses.dataclass):
+        with pytest.raises(ValueError, match="mutable default <class 'list'> for field names"):
+            made(dataclass)
+
+
+def test_a_class_and_its_base_are_both_frozen() -> None:
+    point, _, _ = classes(late_methods.dataclass, {"frozen": True})
+    for dataclass in (late_methods.dataclass, dataclasses.dataclass):
+        with pytest.raises(TypeError, match="frozen"):
+            dataclass(type("Loose", (point,), {"__annotations__": {"z": "int"}}))
+
+
 def test_methods_that_a_class_defines_stay() -> None:
     @late_methods.dataclass(frozen=True, slots=True)
     class Modulo:

@@ -6,7 +6,7 @@ bits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from amdjit.late_methods import dataclass
 
 # Unified formats, with LLVM's names in assembly (SIDefines.h, UfmtGFX11).
 BUFFER_FORMATS = {

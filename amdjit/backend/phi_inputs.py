@@ -27,7 +27,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+
+from amdjit.late_methods import dataclass, field
 
 __all__ = ["keep_phi_inputs"]
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from amdjit.backend.assembly import emit_object
 from amdjit.backend.checks import has_whole_wave_code
@@ -20,6 +19,7 @@ from amdjit.backend.link import link
 from amdjit.backend.tools import Linker, OwnLinker
 from amdjit.code_object.elf import read_elf
 from amdjit.diagnostics.errors import BackendError
+from amdjit.late_methods import dataclass
 from amdjit.options import CompileOptions, Environment
 
 __all__ = ["link_with_variables", "without_records"]

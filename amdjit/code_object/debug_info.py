@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from amdjit.code_object.dwarf_entries import Attribute, Entry, Tag
 from amdjit.code_object.dwarf_unit import Unit, read_all_units
 from amdjit.code_object.dwarf_variables import Variable, VariablePiece, VariableReader
 from amdjit.code_object.elf import ElfFile
+from amdjit.late_methods import dataclass, field
 
 __all__ = ["DebugInfo", "InlinedCall", "Variable", "read_debug_info", "read_parameters"]
 

@@ -7,10 +7,10 @@ go beyond a unit by one entry, and is refused then; every other number is checke
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from amdjit.code_object.bytes_reader import BytesReader, MalformedCodeObject
+from amdjit.late_methods import dataclass, field
 
 __all__ = ["Attribute", "Entry", "Form", "RawUnit", "Stored", "Tag", "read_units", "uleb_at"]
 

@@ -6,7 +6,6 @@ Section numbers in comments are those of the DWARF 5 standard.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from amdjit.code_object.bytes_reader import (
@@ -18,6 +17,7 @@ from amdjit.code_object.bytes_reader import (
 from amdjit.code_object.dwarf_entries import Attribute, Entry, Form, RawUnit, Stored, read_units
 from amdjit.code_object.elf import ElfFile
 from amdjit.code_object.line_table import read_file_names
+from amdjit.late_methods import dataclass, field
 
 __all__ = ["BLOCK_FORMS", "Unit", "read_all_units"]
 

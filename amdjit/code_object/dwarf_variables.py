@@ -7,13 +7,13 @@ after:  `total: f32` is in `v3` from 0x1600 to 0x1640, in `v[4:7]` to 0x1680
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
 from amdjit.code_object.bytes_reader import BytesReader, MalformedCodeObject
 from amdjit.code_object.dwarf_entries import Attribute, Entry, Stored, Tag
 from amdjit.code_object.dwarf_unit import BLOCK_FORMS, Unit
+from amdjit.late_methods import dataclass, field
 
 __all__ = [
     "Location",

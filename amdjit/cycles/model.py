@@ -43,8 +43,9 @@ from amdjit.cycles.sample import Footprint, footprint_of, sample_of
 from amdjit.cycles.simulation import GroupRun, Requests, WaveRun, simulate
 from amdjit.emulator.counting.layout import LINE_BYTES
 from amdjit.emulator.counting.recording import Recording
-from amdjit.isa import decode, instruction_set_of
 from amdjit.isa.analysis.kernel_code import segment_of
+from amdjit.isa.decode import decode
+from amdjit.isa.instruction_set import instruction_set_of
 from amdjit.isa.traits import Timing
 from amdjit.target import Target, find_target
 

@@ -6,10 +6,11 @@ import json
 import linecache
 import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from amdjit.diagnostics.errors import KernelFault
 from amdjit.diagnostics.notebooks import shown_file
+from amdjit.late_methods import dataclass
 
 Coordinates = tuple[int, int, int]
 _WIDTH = 118

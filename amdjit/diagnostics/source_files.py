@@ -23,7 +23,6 @@ import types
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -31,6 +30,7 @@ from tokenize import detect_encoding
 from typing import Any
 
 from amdjit.forking import Lock
+from amdjit.late_methods import dataclass
 
 __all__ = ["Candidate", "SourceFile", "adopt", "keep_compiled_texts", "remember", "texts_of"]
 

@@ -6,7 +6,6 @@ import os
 import time
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -23,7 +22,6 @@ from amdjit.emulator.host.native_library import NativeLibrary, variant_for
 from amdjit.emulator.launch.dispatch import Dispatcher
 from amdjit.emulator.launch.loader import EmulatedModule
 from amdjit.emulator.memory import DeviceMemory
-from amdjit.emulator.native_sources import ROOMS
 from amdjit.emulator.queues import (
     Captures,
     EmulatedEvent,
@@ -34,9 +32,10 @@ from amdjit.emulator.queues import (
     StreamState,
 )
 from amdjit.emulator.tiers.compilation import Host
-from amdjit.emulator.tiers.operations import OperationLibrary
+from amdjit.emulator.tiers.operation_library import OperationLibrary
 from amdjit.forking import Lock
 from amdjit.late import late
+from amdjit.late_methods import dataclass, field
 from amdjit.options import Environment, read_environment
 from amdjit.target import Target
 
@@ -44,11 +43,13 @@ if TYPE_CHECKING:
     from amdjit.checking.settings import Request
     from amdjit.diagnostics.errors import KernelFault
     from amdjit.diagnostics.sanitizer import SanitizerReport
+    from amdjit.emulator import native_sources
     from amdjit.emulator.checks import session
     from amdjit.emulator.checks.memory import leaks
     from amdjit.emulator.counting import session as counting
     from amdjit.emulator.stepping import launch as stepping
 else:
+    native_sources = late("amdjit.emulator.native_sources")
     session = late("amdjit.emulator.checks.session")
     leaks = late("amdjit.emulator.checks.memory.leaks")
     counting = late("amdjit.emulator.counting.session")
@@ -316,7 +317,9 @@ class EmulatorDevice(EmulatedMemory, EmulatedStreams):
             if self._lazy.machine is None:
                 compiler = self._compiler or HostCompiler()
                 variant = variant_for(compiler, self.matrix, self.math)
-                library = NativeLibrary(compiler, self._cache, ROOMS, variant)
+                library = NativeLibrary(
+                    compiler, self._cache, lambda: native_sources.ROOMS, variant
+                )
                 dispatcher = Dispatcher(self._memory, self._target, self._threads, library)
                 operations = OperationLibrary(compiler, self._cache, library)
                 host = Host(

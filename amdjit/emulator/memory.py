@@ -12,7 +12,6 @@ import ctypes
 import gc
 import struct
 import sys
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from amdjit.diagnostics.errors import Allocation, BackendError
 from amdjit.emulator.layout import TABLE_ROW
 from amdjit.forking import Lock
+from amdjit.late_methods import dataclass
 
 # As hipMalloc aligns. The gap after each allocation belongs to no allocation, so that an access
 # slightly beyond its end is found, rather than hitting the next allocation.

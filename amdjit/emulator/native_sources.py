@@ -56,12 +56,8 @@ from amdjit.emulator.scheduling.report_rows import (
     sync_report_text,
 )
 from amdjit.emulator.scheduling.resolution import RESOLVE, resolve_text
-from amdjit.emulator.tiers.program import (
-    WHERE,
-    interpreter_symbol,
-    threaded_text,
-    where_text,
-)
+from amdjit.emulator.tiers.operation_library import interpreter_symbol
+from amdjit.emulator.tiers.program import WHERE, threaded_text, where_text
 from amdjit.emulator.tiers.steps import STEP, step_text
 from amdjit.emulator.wave.wave_state import MOVE_REGISTERS, move_registers_text
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.diagnostics.capture_refusals import StreamCaptureError
 from amdjit.diagnostics.errors import BackendError, KernelFault
 from amdjit.forking import Lock
+from amdjit.late_methods import dataclass, field
 
 
 @dataclass(slots=True, eq=False)

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from amdjit.code_object import CodeObject
 from amdjit.code_object.elf import ElfFile, read_elf
 from amdjit.garbage import collector_paused
-from amdjit.isa import UndecodableInstruction, decode, instruction_set_of
-from amdjit.isa.instruction_set import InstructionSet
+from amdjit.isa.decode import decode
+from amdjit.isa.errors import UndecodableInstruction
+from amdjit.isa.instruction_set import InstructionSet, instruction_set_of
 from amdjit.target import Target
 
 __all__ = ["ImpossibleInstruction", "impossible_instruction"]

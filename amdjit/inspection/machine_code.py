@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from math import prod
 
 from amdjit.code_object import CodeObject, Kernel
-from amdjit.isa import UndecodableInstruction, decode, disassemble
 from amdjit.isa.analysis.control_flow import Block, Graph, WildBranch, build_graph
 from amdjit.isa.analysis.dataflow import Ones, ones_at_entries
-from amdjit.isa.analysis.kernel_code import instruction_set_in, kernel_text
+from amdjit.isa.analysis.kernel_code import kernel_text
+from amdjit.isa.decode import decode
+from amdjit.isa.errors import UndecodableInstruction
 from amdjit.isa.instruction import Instruction
+from amdjit.isa.instruction_set import instruction_set_in
+from amdjit.isa.text import disassemble
 from amdjit.isa.traits import Flow
 
 __all__ = ["MachineCode", "read_machine_code"]

@@ -11,8 +11,8 @@ from functools import cache
 from amdjit.code_object import CodeObject
 from amdjit.emulator.checks.waits.counters import effect_of
 from amdjit.inspection.facts import KernelFacts
-from amdjit.isa import UndecodableInstruction, decode
-from amdjit.isa.analysis.kernel_code import instruction_set_in
+from amdjit.isa.decode import decode
+from amdjit.isa.errors import UndecodableInstruction
 from amdjit.isa.immediate_text import (
     hardware_register_text,
     message_text,
@@ -29,6 +29,7 @@ from amdjit.isa.instruction import (
     Opcode,
     Operand,
 )
+from amdjit.isa.instruction_set import instruction_set_in
 from amdjit.isa.matrix_products import BlockProduct, MatrixProduct
 from amdjit.isa.mnemonics import phrase_of
 from amdjit.isa.operand_text import negated, operand_text

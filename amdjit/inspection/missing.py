@@ -8,7 +8,7 @@ from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject
 from amdjit.inspection.debug_names import DebugNames
 from amdjit.inspection.facts import AccessFacts
 from amdjit.inspection.machine_code import MachineCode
-from amdjit.isa import instruction_set_of
+from amdjit.isa.instruction_set import instruction_set_of
 from amdjit.isa.register_numbers import HALF_LANES
 from amdjit.target import Target
 

@@ -29,8 +29,9 @@ from amdjit.inspection.missing import missing_facts, missing_shape
 from amdjit.inspection.occupancy import occupancy_of
 from amdjit.inspection.register_banks import register_banks
 from amdjit.inspection.waits import Waits, find_waits
-from amdjit.isa import disassemble, instruction_set_of
 from amdjit.isa.instruction import Instruction
+from amdjit.isa.instruction_set import instruction_set_of
+from amdjit.isa.text import disassemble
 
 __all__ = ["inspect_kernel", "inspect_object"]
 

@@ -8,16 +8,3 @@ that are not exact, `matrix_rounding` how matrix cores and dot units round.
 `analysis/` has facts about whole kernels, `register_numbers` numbers registers. Imports
 `code_object`, `abi` and below; nothing here makes host code or knows a device.
 """
-
-from amdjit.isa.decode import decode, decode_all
-from amdjit.isa.errors import UndecodableInstruction
-from amdjit.isa.instruction_set import instruction_set_of
-from amdjit.isa.text import disassemble
-
-__all__ = [
-    "UndecodableInstruction",
-    "decode",
-    "decode_all",
-    "disassemble",
-    "instruction_set_of",
-]

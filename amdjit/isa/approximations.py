@@ -18,7 +18,6 @@ float is its bits. Wider products exist only within `cut`, `kept` and `square`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -35,6 +34,7 @@ from amdjit.isa.approximation_tables import (
     SQRT,
     Rows,
 )
+from amdjit.late_methods import dataclass
 
 # Integers, one for each lane, with Python's operators; shifts to the right keep the sign.
 Number = Any

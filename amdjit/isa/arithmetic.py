@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from operator import add, and_, eq, gt, lshift, lt, mul, ne, or_, rshift, sub, xor
+
+from amdjit.late_methods import dataclass, field
 
 __all__ = [
     "ELEMENTS",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from enum import Enum, auto
 
+from amdjit.code_object.code_object import CodeObject
+from amdjit.diagnostics.errors import BackendError
 from amdjit.isa.family_formats import (
     GFX11_FORMATS,
     GFX12_FORMATS,
@@ -47,6 +49,8 @@ from amdjit.isa.wait_counters import (
     GFX12_COUNTERS,
     WaitCounters,
 )
+from amdjit.late_methods import dataclass, field
+from amdjit.target import EMULATED, nearest_target
 
 
 class Accumulation(Enum):
@@ -312,3 +316,15 @@ _PROCESSORS: Mapping[str, InstructionSet] = {
 def instruction_set_of(processor: str) -> InstructionSet | None:
     """Return the instruction set of a processor by LLVM's name, None if it is not decoded."""
     return _PROCESSORS.get(processor)
+
+
+def instruction_set_in(whole: CodeObject) -> InstructionSet:
+    """Return the instruction set of a code object; BackendError if it is not decoded."""
+    found = instruction_set_of(whole.target_name)
+    if found is None:
+        nearest = nearest_target(whole.target_name, EMULATED)
+        raise BackendError(
+            f"the machine code of {whole.target_name} is not decoded: compile for a processor that "
+            f"is, the nearest is {nearest}"
+        )
+    return found

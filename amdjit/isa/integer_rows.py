@@ -11,12 +11,12 @@ depends on modifiers, have one reader and stand in the emulator.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from amdjit.isa import integer_expressions as ix
 from amdjit.isa.arithmetic import Arithmetic, Value, bits_of
 from amdjit.isa.instruction import Modifiers
 from amdjit.isa.integer_expressions import Expression
+from amdjit.late_methods import dataclass
 
 __all__ = [
     "LOGIC",

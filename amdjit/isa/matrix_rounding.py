@@ -15,8 +15,10 @@ gfx950 nobody has published a rule: that of gfx942 is a model.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from types import MappingProxyType
+
+from amdjit.late_methods import dataclass, field
 
 __all__ = [
     "FORMATS",

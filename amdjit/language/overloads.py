@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from amdjit.late_methods import dataclass
 
 __all__ = ["OfKind"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amdjit.compiled_kernel import CompiledKernel
 from amdjit.late import late
+from amdjit.late_methods import dataclass
 from amdjit.options import OptionError, named_target
 from amdjit.target import TARGETS, Target, with_settings
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from amdjit.devices import Stream, current_device, find_device, hip_status
 from amdjit.diagnostics import LaunchError
+from amdjit.late_methods import dataclass
 from amdjit.launching.record_arguments import Leaves, is_const
 from amdjit.runtime import dlpack, foreign_arrays, foreign_streams
 from amdjit.runtime.arrays import DeviceArray, to_device

@@ -24,7 +24,6 @@ from __future__ import annotations
 import operator
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from amdjit.abi.launch_shape import LaunchShape
@@ -34,6 +33,7 @@ from amdjit.diagnostics import KernelFault, LaunchError
 from amdjit.forking import Lock
 from amdjit.frontend import OutsideArray
 from amdjit.late import late
+from amdjit.late_methods import dataclass
 from amdjit.launching.dropped_launchers import warn_if_dropped
 from amdjit.launching.prepared import LaunchableKernel, PreparedLaunch
 from amdjit.launching.quick_source import NotQuickError, is_current_source, pack_source

@@ -26,7 +26,6 @@ from __future__ import annotations
 import keyword
 import types
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -40,6 +39,7 @@ from amdjit.language.launch_numbers import (
     PythonNumber,
     least_overflow,
 )
+from amdjit.late_methods import dataclass, field
 from amdjit.launching.array_facts import facts_of, sharing
 from amdjit.launching.record_arguments import Annotation
 from amdjit.runtime.arguments import ArgumentPacker, flatten_of

@@ -20,9 +20,9 @@ from amdjit.inspection.facts import json_value, unit_of
 from amdjit.inspection.inspection import Inspection
 from amdjit.inspection.notebook import folded, framed, table, title
 from amdjit.inspection.reading import inspect_object
-from amdjit.isa import disassemble
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.matrix_products import BlockProduct, MatrixProduct
+from amdjit.isa.text import disassemble
 from amdjit.late import late
 from amdjit.profiling.counts import Counts, InstructionCounts, LineCounts, Roofline, Totals
 from amdjit.profiling.launch_causes import launch_causes

@@ -4,11 +4,11 @@ of them they have."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
 from amdjit.abi.launch_shape import LaunchShape
+from amdjit.late_methods import dataclass
 from amdjit.target import Target
 
 if TYPE_CHECKING:

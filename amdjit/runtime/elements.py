@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,7 +53,9 @@ def _extents(shape: object) -> Shape:
 
 def refuse_masked(array: object, what: str) -> None:
     """Refuse a masked array: its mask would be lost."""
-    if isinstance(array, np.ma.MaskedArray):
+    # NumPy loads this module late. As long as nobody has, no array is masked.
+    masked = sys.modules.get("numpy.ma")
+    if masked is not None and isinstance(array, masked.MaskedArray):
         raise TypeError(
             f"{what} is a masked array, and a device has no masks: fill it, "
             "`array.filled(value)`, or pass "

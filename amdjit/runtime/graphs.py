@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from amdjit.abi.launch_shape import Extent
 from amdjit.checking.sanitizing import ACTIVE
 from amdjit.diagnostics.errors import LaunchError
+from amdjit.late_methods import dataclass, field
 from amdjit.runtime.device import (
     CapturedLaunch,
     Device,

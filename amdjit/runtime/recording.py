@@ -17,7 +17,6 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -30,6 +29,7 @@ from amdjit.checking.profiling import RECORDERS
 from amdjit.code_object import CodeObject, MalformedCodeObject
 from amdjit.code_object.elf import ElfFile
 from amdjit.diagnostics.errors import LaunchError
+from amdjit.late_methods import dataclass, field
 from amdjit.options import OptionError
 
 __all__ = [

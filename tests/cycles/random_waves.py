@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from amdjit.cycles.program import Kind, ProgramTable, Step, program_table
-from amdjit.isa import UndecodableInstruction, decode
+from amdjit.isa.decode import decode
+from amdjit.isa.errors import UndecodableInstruction
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.instruction_set import GFX11, GFX12
 

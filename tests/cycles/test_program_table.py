@@ -25,7 +25,7 @@ from amdjit.cycles.program import (
     Step,
     program_table,
 )
-from amdjit.isa import decode_all
+from amdjit.isa.decode import decode_all
 
 EXEC = 381
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from amdjit.cycles.parameters import PASSES, issue_cycles
-from amdjit.isa import decode
+from amdjit.isa.decode import decode
 from amdjit.isa.instruction_set import GFX11
 from amdjit.isa.rows import opcodes
 from amdjit.isa.traits import Timing

@@ -29,7 +29,7 @@ from amdjit.examples import (
     wmma_matmul_f32_input,
 )
 from amdjit.frontend.values.effects import walk
-from amdjit.isa import decode_all
+from amdjit.isa.decode import decode_all
 from amdjit.tree import nodes as tree
 from amdjit.types import AddressSpace
 

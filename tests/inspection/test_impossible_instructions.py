@@ -14,7 +14,9 @@ from amdjit.code_object.elf import read_elf
 from amdjit.inspection.impossible import impossible_instruction
 from amdjit.intrinsics import wave
 from amdjit.intrinsics.asm import instruction
-from amdjit.isa import UndecodableInstruction, decode, instruction_set_of
+from amdjit.isa.decode import decode
+from amdjit.isa.errors import UndecodableInstruction
+from amdjit.isa.instruction_set import instruction_set_of
 from amdjit.target import EMULATED, TARGETS, Target
 
 # What LLVM 22 makes for gfx12: a v_mad_co_u64_u32 with DPP.

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from amdjit.inspection.meanings import meaning, opcode_meaning
-from amdjit.isa import decode_all, disassemble
+from amdjit.isa.decode import decode_all
 from amdjit.isa.instruction import (
     Dpp,
     Instruction,
@@ -21,6 +21,7 @@ from amdjit.isa.instruction import (
 )
 from amdjit.isa.instruction_set import GFX942
 from amdjit.isa.rows import opcodes
+from amdjit.isa.text import disassemble
 from amdjit.isa.traits import Immediate, MemoryKind, Unit
 
 ALL = tuple(opcodes())

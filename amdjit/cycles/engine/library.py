@@ -44,7 +44,7 @@ def engine() -> Engine:
     kept = DiskCache(
         directory, source_version(here, *(here.parents[1] / room for room in ("emulator", "isa")))
     )
-    library = NativeLibrary(HostCompiler(), kept, [NATIVES])
+    library = NativeLibrary(HostCompiler(), kept, lambda: [NATIVES])
     return Engine(_RUN(library.address(RUN.name)), _ACCESS(library.address(ACCESS.name)), library)
 
 

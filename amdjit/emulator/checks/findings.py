@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.checking.array_places import ArrayArgument, Place, place_in_lds, place_of
@@ -12,6 +11,7 @@ from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import Report
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.tiers.compilation import HostKernel
+from amdjit.late_methods import dataclass
 
 
 @dataclass(frozen=True, slots=True)

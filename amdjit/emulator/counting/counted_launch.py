@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +16,7 @@ from amdjit.emulator.counting.plan import CountedBlock, CountingPlan
 from amdjit.emulator.counting.recording import Recording
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.traits import Flow
+from amdjit.late_methods import dataclass
 
 __all__ = ["CountedLaunch", "InstructionRows"]
 

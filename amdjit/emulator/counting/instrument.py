@@ -4,7 +4,6 @@ at conditional branches and at accesses."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from amdjit.emulator.checks.lane_addresses import lane_addresses, lanes_in
@@ -39,6 +38,7 @@ from amdjit.emulator.wave.frame import CONTEXT, AccessKind, Frame, Instrument, M
 from amdjit.isa.analysis.control_flow import Block, Graph
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.register_numbers import EXEC_LO, HALF_LANES
+from amdjit.late_methods import dataclass
 
 __all__ = ["CountingInstrument"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from amdjit.emulator.counting.layout import REQUEST_FIELDS, Pool, Stream
 from amdjit.emulator.counting.plan import CountingPlan
 from amdjit.emulator.counting.recording import RecordedWave, RecordedWorkgroup, Recording
 from amdjit.forking import Lock
+from amdjit.late_methods import dataclass, field
 
 __all__ = [
     "NO_CHUNK",

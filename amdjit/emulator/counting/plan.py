@@ -13,7 +13,6 @@ where it has not changed since the block's start, active lanes need no counter o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 from amdjit.emulator.counting.layout import ACCESS_ROW, FIRST_COUNTER
@@ -27,6 +26,7 @@ from amdjit.isa.analysis.dataflow import (
 )
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.traits import Flow, MemoryKind
+from amdjit.late_methods import dataclass
 
 __all__ = ["CountedBlock", "CountingPlan", "Segment", "counts_access", "make_plan"]
 

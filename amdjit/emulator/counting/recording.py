@@ -3,10 +3,10 @@ accessed. The emulator writes it, or a reader of hardware traces; the cycle mode
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
+
+from amdjit.late_methods import dataclass
 
 __all__ = ["RecordedWave", "RecordedWorkgroup", "Recording"]
 

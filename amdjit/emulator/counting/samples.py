@@ -3,8 +3,6 @@ recorded."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,6 +25,7 @@ from amdjit.emulator.counting.layout import (
 )
 from amdjit.emulator.counting.paths import NO_CHUNK, RecordedStreams, SpareMemory, StreamPool
 from amdjit.emulator.counting.plan import CountingPlan
+from amdjit.late_methods import dataclass
 from amdjit.target import Target
 
 __all__ = ["Sample", "SampleSize", "workgroups_of_rounds"]

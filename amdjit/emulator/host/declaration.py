@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from amdjit.isa.arithmetic import Value
+from amdjit.late_methods import dataclass
 
 
 @dataclass(frozen=True, slots=True)

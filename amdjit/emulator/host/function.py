@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TypeVar
 
 from amdjit.emulator.host.builder import Builder, Value, constant, vector
 from amdjit.emulator.host.declaration import Declaration
 from amdjit.emulator.host.record import Record
 from amdjit.emulator.layout import FIELD_BYTES, SITE_ROW, Context
+from amdjit.late_methods import dataclass
 
 V32 = vector("i32")
 V64 = vector("i64")

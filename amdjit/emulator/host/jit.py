@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import llvmlite
@@ -14,6 +13,7 @@ from llvmlite.binding.newpassmanagers import NewPassManager
 
 from amdjit.emulator.host.builder import NATIVE_PREFIX
 from amdjit.forking import Lock, wait_before_fork
+from amdjit.late_methods import dataclass
 
 # llvmlite cannot tell whether a thread is inside LLVM.
 wait_before_fork(llvm.ffi.lib._lock)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from amdjit.disk_cache import DiskCache
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.host.function import NativeFunction, i32
 from amdjit.emulator.host.jit import HostCompiler, LinkedCode
-from amdjit.emulator.host.native_sources import NativeSources, Variant, all_makers
+from amdjit.emulator.host.native_sources import NativeSources, Source, Variant, all_makers
 from amdjit.emulator.host.rounded import rounded_sources
 from amdjit.forking import Lock
 
@@ -70,33 +70,35 @@ def variant_for(
 class NativeLibrary:
     """Addresses of native functions by symbol. Safe to use from several threads.
 
-    rooms: what functions there are; `add` adds more. Kernels call the same functions in every
-    variant, so that their host code is the same.
+    rooms: returns what functions there are, once one must be compiled: those in the cache need no
+    text, and so not the modules that write it. `add` adds more. Kernels call the same functions in
+    every variant, so that their host code is the same.
     """
 
     def __init__(
         self,
         compiler: HostCompiler,
         cache: DiskCache,
-        rooms: Iterable[NativeSources],
+        rooms: Callable[[], Iterable[NativeSources]],
         variant: Variant | None = None,
     ) -> None:
         self._compiler = compiler
         self._cache = cache
         self._variant = variant or variant_for(compiler)
-        self._rooms: list[NativeSources] = []
-        self._makers = all_makers([NATIVES], self._variant)
+        self._first_rooms = rooms
+        self._more: list[NativeSources] = []
+        self._makers: dict[str, Source] = {}
         self._code: dict[str, LinkedCode] = {}
         self._addresses: dict[str, int] = {}
         self._lock = Lock()
-        self.add(*rooms)
 
     def add(self, *rooms: NativeSources) -> None:
         """Add the functions of rooms; those that are known already stay as they are."""
         with self._lock:
-            new = [room for room in rooms if room not in self._rooms]
-            self._rooms += new
-            self._makers.update(all_makers(new, self._variant))
+            new = [room for room in rooms if room not in self._more]
+            self._more += new
+            if self._makers:
+                self._makers.update(all_makers(new, self._variant))
 
     def address(self, symbol: str) -> int:
         """Return a function's address, compiling it and what it calls if need be."""
@@ -133,7 +135,13 @@ class NativeLibrary:
         if stored is not None:
             header, _, image = stored.partition(b"\n")
             return header.decode().split(), image
-        text = self._makers[symbol](self._compiler.function_attributes)
+        text = self._maker(symbol)(self._compiler.function_attributes)
         made = self._compiler.compile(text)
         self._cache.put(key, " ".join(made.natives).encode() + b"\n" + made.image)
         return list(made.natives), made.image
+
+    def _maker(self, symbol: str) -> Source:
+        if not self._makers:
+            rooms = [NATIVES, *self._first_rooms(), *self._more]
+            self._makers = all_makers(rooms, self._variant)
+        return self._makers[symbol]

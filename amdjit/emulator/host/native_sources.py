@@ -8,7 +8,8 @@ the first checked launch.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+
+from amdjit.late_methods import dataclass
 
 # Returns a function's IR text; the argument is the attributes that every function has.
 Source = Callable[[str], str]

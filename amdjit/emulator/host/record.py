@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from amdjit.emulator.host.builder import Builder, Value, constant
 from amdjit.emulator.layout import DWORD_BYTES, FIELD_BYTES, Field
+from amdjit.late_methods import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ their types, and whether the old result is one of them come from the opcode tabl
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 
 from amdjit.emulator.host.builder import Value, is_float
@@ -21,6 +21,7 @@ from amdjit.emulator.wave.frame import Frame
 from amdjit.isa.instruction import Instruction, Register
 from amdjit.isa.integer_expressions import Expression
 from amdjit.isa.integer_rows import Row
+from amdjit.late_methods import dataclass
 
 Emitter = Callable[[Frame, Instruction], None]
 

@@ -7,7 +7,7 @@ import itertools
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.code_object import Kernel
@@ -15,7 +15,6 @@ from amdjit.code_object.resources import resident_workgroups
 from amdjit.diagnostics.errors import LaunchError
 from amdjit.emulator.host.native_library import NativeLibrary
 from amdjit.emulator.host.native_sources import NativeSources
-from amdjit.emulator.launch.faults import fault_from_record
 from amdjit.emulator.launch.host_services import HostSide
 from amdjit.emulator.launch.kernarg import segment_size
 from amdjit.emulator.launch.loader import EmulatedFunction
@@ -25,8 +24,16 @@ from amdjit.emulator.memory import DeviceMemory, Table
 from amdjit.emulator.scheduling.driver import driver_symbol
 from amdjit.emulator.scheduling.workers import Batch, DeferredInterrupt, Workers
 from amdjit.emulator.tiers.compilation import HostKernel
-from amdjit.emulator.wave.frame import Instruments
+from amdjit.late import late
 from amdjit.target import Target
+
+if TYPE_CHECKING:
+    from amdjit.emulator.launch import faults
+    from amdjit.emulator.wave.frame import Instruments
+
+    _PlanKey = tuple[LaunchShape, Instruments]
+else:
+    faults = late("amdjit.emulator.launch.faults")
 
 _DRIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _POLL_SECONDS = 0.05
@@ -36,9 +43,6 @@ _MOST_ARGUMENTS = 1 << 20
 _PLANS = 4
 # As many host threads as there are.
 _ANY = 1 << 16
-
-
-_PlanKey = tuple[LaunchShape, Instruments]
 
 
 class Checks(Protocol):
@@ -214,7 +218,7 @@ class Dispatcher:
             record = [int(value) for value in workspace.record]
             group = workspace.stopped_group()
             grid = workspace.grid() if plan.geometry.cooperative else ()
-            raise fault_from_record(
+            raise faults.fault_from_record(
                 record,
                 function,
                 compiled=plan.compiled,

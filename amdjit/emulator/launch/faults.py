@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from amdjit.abi.launch_shape import Extent, LaunchShape
 from amdjit.diagnostics.errors import Allocation, KernelFault
@@ -14,7 +13,8 @@ from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.layout import BarrierMisuse, BufferRefusal, Fault, FaultKind
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.tiers.compilation import UNSUPPORTED, HostKernel
-from amdjit.isa import UndecodableInstruction
+from amdjit.isa.errors import UndecodableInstruction
+from amdjit.late_methods import dataclass
 
 # The messages of faults at barriers: a misuse, or where each of the waves or workgroups is that
 # would wait forever.

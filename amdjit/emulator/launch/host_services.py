@@ -17,7 +17,6 @@ import struct
 import sys
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +28,7 @@ from amdjit.emulator.layout import Context
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.scheduling.host_calls import Answer, HostCallback
 from amdjit.forking import Lock
+from amdjit.late_methods import dataclass, field
 
 # Gets text: 0 for standard output or 1 for standard error, and its bytes.
 Write = Callable[[int, bytes], None]

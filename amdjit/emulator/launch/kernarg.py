@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from amdjit.emulator.layout import (
 )
 from amdjit.isa.instruction_set import InstructionSet, ScratchSetup
 from amdjit.isa.register_numbers import FLAT_SCRATCH_HI, FLAT_SCRATCH_LO, TTMP9
+from amdjit.late_methods import dataclass
 
 # The sizes of the AQL kernel dispatch packet and of amd_queue_t (HSA specification; LLVM AMDGPU
 # guide, "Kernel Dispatch"), to which SGPRs may point.

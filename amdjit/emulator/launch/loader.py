@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,19 @@ from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject, Relocati
 from amdjit.diagnostics.errors import BackendError
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.tiers.compilation import Host, KernelCompiler
-from amdjit.isa import decode, disassemble
-from amdjit.isa.analysis.kernel_code import instruction_set_in, segment_of
 from amdjit.isa.instruction import Instruction
+from amdjit.isa.instruction_set import instruction_set_in
+from amdjit.late import late
+from amdjit.late_methods import dataclass
 from amdjit.target import EMULATED, Target, nearest_target, runs_on
+
+if TYPE_CHECKING:
+    from amdjit.isa import decode, text
+    from amdjit.isa.analysis import kernel_code
+else:
+    # For texts of faults.
+    decode, text = late("amdjit.isa.decode"), late("amdjit.isa.text")
+    kernel_code = late("amdjit.isa.analysis.kernel_code")
 
 
 class EmulatedModule:
@@ -60,12 +69,13 @@ class EmulatedModule:
 
     def decoded(self, pc: int, wave_size: int) -> Instruction:
         """Return the instruction at `pc`."""
-        segment = segment_of(self.code_object, pc)
-        return decode(segment.data, pc - segment.address, pc, wave_size, self.instruction_set)
+        segment = kernel_code.segment_of(self.code_object, pc)
+        place, sets = pc - segment.address, self.instruction_set
+        return decode.decode(segment.data, place, pc, wave_size, sets)
 
     def instruction_at(self, pc: int, wave_size: int) -> str:
         """Return the instruction at `pc` as text, with its pc."""
-        return f"{disassemble(self.decoded(pc, wave_size))} at pc {pc:#x}"
+        return f"{text.disassemble(self.decoded(pc, wave_size))} at pc {pc:#x}"
 
     def register_base(self, pc: int, base: int, wave_size: int) -> int:
         """Return an access's base without the instruction's own offset: what registers hold. 0

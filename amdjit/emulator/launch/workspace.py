@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.code_object import Kernel
-from amdjit.emulator.launch.faults import GroupOfGrid, StoppedGroup, StoppedWave
 from amdjit.emulator.launch.host_services import HostCalls, HostSide, prints_to_buffer
 from amdjit.emulator.launch.kernarg import (
     GRID_BARRIER_BYTES,
@@ -54,6 +52,13 @@ from amdjit.emulator.scheduling.workers import PeriodicCallback
 from amdjit.emulator.tiers.compilation import HostKernel
 from amdjit.isa.instruction_set import Accumulation, InstructionSet
 from amdjit.isa.register_numbers import HALF_LANES
+from amdjit.late import late
+from amdjit.late_methods import dataclass, field
+
+if TYPE_CHECKING:
+    from amdjit.emulator.launch import faults
+else:
+    faults = late("amdjit.emulator.launch.faults")
 
 # A work-item's stack if the compiler does not know its depth (recursion, unknown calls).
 _DYNAMIC_STACK = 16 * 1024
@@ -273,7 +278,7 @@ class Workspace:
         if self._launch[Launch.STOP] == Stop.RUN:
             self._launch[Launch.STOP] = reason
 
-    def stopped_group(self) -> StoppedGroup:
+    def stopped_group(self) -> faults.StoppedGroup:
         """Return where the waves of the workgroup that stopped the launch are."""
         slot = int(self.record[Fault.SLOT])
         states, resumes, slots = self._groups[int(self.record[Fault.THREAD])]
@@ -290,9 +295,9 @@ class Workspace:
             _stopped_wave(int(resume), completed, row)
             for resume, row in zip(ids, kept, strict=True)
         ]
-        return StoppedGroup(tuple(waves), tuple((row[0], row[1]) for row in barriers))
+        return faults.StoppedGroup(tuple(waves), tuple((row[0], row[1]) for row in barriers))
 
-    def grid(self) -> list[GroupOfGrid]:
+    def grid(self) -> list[faults.GroupOfGrid]:
         """Return where the workgroups of a cooperative launch are."""
         found = []
         for states, resumes, slots in self._groups:
@@ -409,9 +414,9 @@ class Workspace:
         context[list(values)] = list(values.values())
 
 
-def _stopped_wave(resume: int, completed: int, scalars: NDArray[np.int32]) -> StoppedWave:
+def _stopped_wave(resume: int, completed: int, scalars: NDArray[np.int32]) -> faults.StoppedWave:
     joined = int(scalars[JOINED_SLOT]) - 1
-    return StoppedWave(
+    return faults.StoppedWave(
         None if resume < 0 else resume & WAVE_NAMED - 1,
         resume >= 0 and bool(resume & WAVE_NAMED),
         joined if joined > 0 else None,
@@ -420,11 +425,13 @@ def _stopped_wave(resume: int, completed: int, scalars: NDArray[np.int32]) -> St
     )
 
 
-def _group_of_grid(row: NDArray[np.int64], resumes: NDArray[np.int32], end: int) -> GroupOfGrid:
+def _group_of_grid(
+    row: NDArray[np.int64], resumes: NDArray[np.int32], end: int
+) -> faults.GroupOfGrid:
     x, y, z = map(int, row[: SlotField.GROUP_Z + 1])
     spinning = next((int(resume) for resume in resumes if 0 <= resume < WAITING), None)
     # A vacant slot has the inverted x of the workgroup that ended there.
-    return GroupOfGrid((x if x >= 0 else ~x, y, z), spinning, end)
+    return faults.GroupOfGrid((x if x >= 0 else ~x, y, z), spinning, end)
 
 
 def private_bytes(kernel: Kernel) -> int:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.host.function import NativeFunction, i64
 from amdjit.emulator.host.record import Record, WaveState
 from amdjit.emulator.layout import DWORD_BYTES, SLOT_ROW, Context, Launch, SlotField
+from amdjit.late_methods import dataclass
 
 POSITION = (
     (SlotField.GROUP_X, Context.GROUP_X),

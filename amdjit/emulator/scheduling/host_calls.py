@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
@@ -18,6 +17,7 @@ from amdjit.emulator.host.declaration import declare
 from amdjit.emulator.host.function import NativeFunction, i64
 from amdjit.emulator.layout import Context, FaultKind, Launch, Stop
 from amdjit.emulator.scheduling.fault_record import fault
+from amdjit.late_methods import dataclass, field
 
 HOST_CALL = declare("aj_host_call", context="ptr", site="i32")
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64)

@@ -15,8 +15,6 @@ wave that reaches the same registers again by another path, or that only changes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from amdjit.emulator.host.builder import Value
 from amdjit.emulator.host.declaration import declare
 from amdjit.emulator.host.function import NativeFunction, Variable, i32, i64
@@ -33,6 +31,7 @@ from amdjit.emulator.layout import (
 from amdjit.emulator.scheduling.fault_record import fault
 from amdjit.emulator.scheduling.group import POSITION, Group
 from amdjit.emulator.scheduling.release import WAITING
+from amdjit.late_methods import dataclass
 
 DIGEST = declare("aj_digest", "i64", context="ptr", slots="i64")
 STUCK = declare("aj_stuck", "i32", context="ptr", slot="i64")

@@ -11,12 +11,12 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
 from queue import SimpleQueue
 from types import FrameType, TracebackType
 from typing import Any
 
 from amdjit.forking import Lock
+from amdjit.late_methods import dataclass
 
 Call = Callable[[int], None]
 # A call, its argument, and the batch that counts its return.

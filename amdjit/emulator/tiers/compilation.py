@@ -7,9 +7,9 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import NamedTuple, TypeVar
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,27 +18,35 @@ from amdjit.code_object import CodeObject, Kernel
 from amdjit.disk_cache import DiskCache
 from amdjit.emulator.host.jit import HostCompiler, LinkedCode
 from amdjit.emulator.host.native_library import NativeLibrary
-from amdjit.emulator.instructions.emission import refusal_of
 from amdjit.emulator.layout import FIELD_BYTES
-from amdjit.emulator.tiers.full import WAVE_SYMBOL, translate_wave
-from amdjit.emulator.tiers.operations import OperationLibrary
-from amdjit.emulator.tiers.program import ThreadedProgram, interpreter_symbol
-from amdjit.emulator.tiers.quick import translate_threaded
-from amdjit.emulator.tiers.shapes import KnownShapes
-from amdjit.emulator.wave.errors import Untranslatable
-from amdjit.emulator.wave.frame import Instruments
-from amdjit.emulator.wave.sites import WaveFunction
-from amdjit.forking import Lock
-from amdjit.isa import UndecodableInstruction
-from amdjit.isa.analysis.control_flow import (
-    Graph,
-    Unreadable,
-    WildBranch,
-    build_graph,
-    unknown_code,
+from amdjit.emulator.tiers.operation_library import (
+    OperationLibrary,
+    ThreadedProgram,
+    interpreter_symbol,
 )
-from amdjit.isa.analysis.kernel_code import access_marks, kernel_text
-from amdjit.isa.analysis.mode import Mode, default_mode
+from amdjit.emulator.wave.errors import Untranslatable
+from amdjit.emulator.wave.sites import WAVE_SYMBOL, WaveFunction
+from amdjit.forking import Lock
+from amdjit.late import late
+from amdjit.late_methods import dataclass, field
+
+if TYPE_CHECKING:
+    from amdjit.emulator.instructions import emission
+    from amdjit.emulator.tiers import full as full_tier
+    from amdjit.emulator.tiers import quick as quick_tier
+    from amdjit.emulator.tiers import shapes as operation_shapes
+    from amdjit.emulator.wave.frame import Instruments
+    from amdjit.isa.analysis import control_flow, kernel_code, mode
+else:
+    # Code that the cache has needs no translation: these take a third of a first launch to load.
+    emission = late("amdjit.emulator.instructions.emission")
+    full_tier = late("amdjit.emulator.tiers.full")
+    quick_tier = late("amdjit.emulator.tiers.quick")
+    operation_shapes = late("amdjit.emulator.tiers.shapes")
+    control_flow = late("amdjit.isa.analysis.control_flow")
+    kernel_code = late("amdjit.isa.analysis.kernel_code")
+    mode = late("amdjit.isa.analysis.mode")
+from amdjit.isa.errors import UndecodableInstruction
 
 # Instructions that one wave executes in about 100 us if some of them access memory.
 _SHORT = 10_000
@@ -58,7 +66,7 @@ _MANY = 150
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Host:
     """What all modules of a device share: the compiler, its native functions and the cache.
 
@@ -70,7 +78,11 @@ class Host:
     operations: OperationLibrary
     cache: DiskCache
     tier: str | None = None
-    shapes: KnownShapes = field(default_factory=KnownShapes)
+
+    @cached_property
+    def shapes(self) -> operation_shapes.KnownShapes:
+        """Which instructions become the same operation, for all kernels of the device."""
+        return operation_shapes.KnownShapes()
 
 
 @dataclass(slots=True)
@@ -162,18 +174,18 @@ class KernelCompiler:
         # child has no such thread.
         self._under_way: dict[tuple[object, ...], int] = {}
 
-    def graph(self, kernel: Kernel) -> Graph:
+    def graph(self, kernel: Kernel) -> control_flow.Graph:
         """Return a kernel's code as it is translated: traps stand for the instructions that are
         known to have no translation. Those whose operands are the reason are known once `full` has
         returned."""
-        text, refused = kernel_text(self._code_object, kernel), self._refusals(kernel)
+        text, refused = kernel_code.kernel_text(self._code_object, kernel), self._refusals(kernel)
         trap = text.instruction_set.trap
         try:
-            return build_graph(text.cut(refused, trap), kernel.entry_address)
-        except (UndecodableInstruction, WildBranch):
-            unknown = unknown_code(text.cut(refused, trap), kernel.entry_address)
+            return control_flow.build_graph(text.cut(refused, trap), kernel.entry_address)
+        except (UndecodableInstruction, control_flow.WildBranch):
+            unknown = control_flow.unknown_code(text.cut(refused, trap), kernel.entry_address)
             refused.update((pc, _refusal(error)) for pc, error in unknown.items())
-            return build_graph(text.cut(refused, trap), kernel.entry_address)
+            return control_flow.build_graph(text.cut(refused, trap), kernel.entry_address)
 
     def full(self, kernel: Kernel, full_waves: bool, instruments: Instruments = ()) -> HostKernel:
         """Return a kernel's full code, with the checks of `instruments` in it."""
@@ -309,7 +321,7 @@ class KernelCompiler:
             return self.enterable(full.kernel, full.full_waves) or quick
         return self._full(full)
 
-    def _may_pay(self, graph: Graph) -> bool:
+    def _may_pay(self, graph: control_flow.Graph) -> bool:
         """Return whether it is worthwhile to find out which operations a kernel needs."""
         instructions = sum(len(block.instructions) for block in graph.blocks.values())
         return (
@@ -378,7 +390,7 @@ class KernelCompiler:
         )
         return self._host.cache.key("wave function", *parts)
 
-    def _translated(self, kernel: Kernel, translate: Callable[[Graph], _T]) -> _T:
+    def _translated(self, kernel: Kernel, translate: Callable[[control_flow.Graph], _T]) -> _T:
         """Translate a kernel's code; where an instruction has no translation, the wave stops."""
         while True:
             graph = self.graph(kernel)
@@ -391,17 +403,17 @@ class KernelCompiler:
                     raise
                 self._refusals(kernel).update(_all_refusals(graph, error))
 
-    def _marked(self, wanted: _Wanted, graph: Graph) -> Graph:
+    def _marked(self, wanted: _Wanted, graph: control_flow.Graph) -> control_flow.Graph:
         """Return a graph with what checks ask of it."""
         if not wanted.instruments:
             return graph
-        marks = access_marks(self._code_object, graph)
+        marks = kernel_code.access_marks(self._code_object, graph)
         wgp_mode = wanted.kernel.descriptor.wgp_mode
         return replace(graph, marks=marks, splits_workgroups=wgp_mode)
 
-    def _translate(self, wanted: _Wanted, graph: Graph) -> WaveFunction:
+    def _translate(self, wanted: _Wanted, graph: control_flow.Graph) -> WaveFunction:
         kernel = wanted.kernel
-        return translate_wave(
+        return full_tier.translate_wave(
             self._marked(wanted, graph),
             wanted.full_waves,
             attributes=self._host.compiler.function_attributes,
@@ -411,13 +423,13 @@ class KernelCompiler:
             enterable=wanted.kind == "enterable",
         )
 
-    def _thread(self, wanted: _Wanted, graph: Graph) -> ThreadedProgram | None:
+    def _thread(self, wanted: _Wanted, graph: control_flow.Graph) -> ThreadedProgram | None:
         """Return the quick tier's program, None if it is not worthwhile."""
         if not self._may_pay(graph):
             return None
         kernel = wanted.kernel
         size, known = kernel.descriptor.wave_size, self._host.shapes
-        return translate_threaded(graph, wanted.full_waves, _mode(kernel), size, known)
+        return quick_tier.translate_threaded(graph, wanted.full_waves, _mode(kernel), size, known)
 
     def _thread_steps(self, wanted: _Wanted, graph: Graph) -> ThreadedProgram:
         kernel, known = wanted.kernel, self._host.shapes
@@ -453,26 +465,26 @@ def _facts(
     return made.site_pcs, made.resume_pcs, made.longest, made.may_yield, made.calls_host
 
 
-def _refusal(error: Unreadable) -> Refusal:
-    if isinstance(error, WildBranch):
+def _refusal(error: control_flow.Unreadable) -> Refusal:
+    if isinstance(error, control_flow.WildBranch):
         return Refusal("wild-branch", str(error))
     return Refusal(UNSUPPORTED, str(error))
 
 
-def _all_refusals(graph: Graph, error: Untranslatable) -> dict[int, Refusal]:
+def _all_refusals(graph: control_flow.Graph, error: Untranslatable) -> dict[int, Refusal]:
     """Return the instruction that has no translation, and the others that never have one."""
     found = {
         instruction.pc: Refusal(UNSUPPORTED, reason)
         for block in graph.blocks.values()
         for instruction in block.instructions
-        if (reason := refusal_of(instruction))
+        if (reason := emission.refusal_of(instruction))
     }
     return {**found, error.instruction.pc: Refusal(UNSUPPORTED, error.reason)}
 
 
-def _mode(kernel: Kernel) -> Mode:
+def _mode(kernel: Kernel) -> mode.Mode:
     descriptor = kernel.descriptor
-    return default_mode(
+    return mode.default_mode(
         descriptor.float_round_mode_32,
         descriptor.float_round_mode_16_64,
         denormals_32=descriptor.float_denorm_mode_32,

@@ -51,7 +51,7 @@ from amdjit.emulator.wave.frame import (
 from amdjit.emulator.wave.index_modes import index_modes
 from amdjit.emulator.wave.registers import V32, Registers
 from amdjit.emulator.wave.rounding import RoundingBuilder
-from amdjit.emulator.wave.sites import Sites, WaveFunction
+from amdjit.emulator.wave.sites import WAVE_SYMBOL, Sites, WaveFunction
 from amdjit.emulator.wave.wave_state import (
     Name,
     place_of,
@@ -71,7 +71,6 @@ from amdjit.isa.instruction import Instruction, Opcode, Register, RegisterFile
 from amdjit.isa.register_numbers import HALF_LANES, HALF_VGPRS, SCC_SLOT
 from amdjit.isa.traits import Idle, Unit
 
-WAVE_SYMBOL = "aj_wave"
 # In SSA form LLVM takes seconds for that many registers that a wave saves where it waits, or that
 # join at the starts of blocks, and its time grows with their square (45 s for 9,600 instructions in
 # 1,400 blocks, 237 of which wait). Beyond, registers stay in memory: 2 s for the same kernel, whose

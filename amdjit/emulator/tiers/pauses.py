@@ -4,7 +4,6 @@ what it does in each iteration of a loop."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from amdjit.emulator.host.blocks import Weights
 from amdjit.emulator.host.builder import Builder, Value, constant
@@ -12,6 +11,7 @@ from amdjit.emulator.host.record import Record
 from amdjit.emulator.layout import DWORD_BYTES, WAVE_WAITS, WAVE_YIELDED, Context
 from amdjit.emulator.scheduling.fault_record import TICK
 from amdjit.emulator.wave.frame import CONTEXT, Frame
+from amdjit.late_methods import dataclass
 
 # Iterations of a loop that may wait for another wave, after which other waves run.
 PATIENCE = 128

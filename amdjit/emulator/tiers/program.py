@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from amdjit.emulator.host import record
 from amdjit.emulator.host.declaration import Declaration, declare
 from amdjit.emulator.host.function import NativeFunction, i32, i64
 from amdjit.emulator.layout import DWORD_BYTES, FIELD_BYTES, Context, Launch
+from amdjit.emulator.tiers.operation_library import interpreter_symbol
 from amdjit.emulator.tiers.operations import (
     FRAME_BYTES,
     LEAVE,
@@ -17,7 +17,6 @@ from amdjit.emulator.tiers.operations import (
     UPPER_CONTEXT_OFFSET,
     Distance,
     Entry,
-    Operation,
     Parameter,
     RegisterAt,
     TableEntry,
@@ -26,30 +25,7 @@ from amdjit.emulator.tiers.operations import (
 from amdjit.emulator.tiers.pauses import PATIENCE
 from amdjit.emulator.tiers.upper_half import write_upper_context
 from amdjit.isa.register_numbers import HALF_LANES
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadedProgram:
-    """A translated kernel."""
-
-    code: bytes
-    """The offset of each resume id's record, 64 bits each, then the records; operations' addresses
-    are 0."""
-    calls: dict[str, tuple[int, ...]]
-    """For each operation's symbol, where in the code its address must be put."""
-    operations: tuple[Operation, ...]
-    """The operations that it needs."""
-    site_pcs: tuple[int, ...]
-    resume_pcs: tuple[int, ...]
-    """By resume id; if it can stop before instructions, their ids come last, in the order of their
-    pcs."""
-    longest: int | None
-    may_yield: bool
-    calls_host: bool
-    instructions: int
-    """How many instructions the kernel has."""
-    blocks: int
-    """How many blocks the kernel has."""
+from amdjit.late_methods import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +119,8 @@ def where_text(attributes: str) -> str:
     return f.text(attributes)
 
 
-def interpreter_symbol(wave_size: int) -> str:
-    """Return the name of the wave function that runs threaded programs."""
-    return _interpreter(wave_size).name
-
-
 def _interpreter(wave_size: int) -> Declaration:
-    return declare(f"aj_threaded{wave_size}", "i32", state="ptr", context="ptr", resume="i32")
+    return declare(interpreter_symbol(wave_size), "i32", state="ptr", context="ptr", resume="i32")
 
 
 def threaded_text(wave_size: int, attributes: str) -> str:

@@ -26,6 +26,7 @@ from amdjit.emulator.layout import (
     Context,
     Launch,
 )
+from amdjit.emulator.tiers.operation_library import ThreadedProgram
 from amdjit.emulator.tiers.operations import (
     FRAME,
     LEAVE,
@@ -41,7 +42,7 @@ from amdjit.emulator.tiers.operations import (
     make_operation,
 )
 from amdjit.emulator.tiers.pauses import Pause, Poll, take_from_budget, yield_when_spinning
-from amdjit.emulator.tiers.program import WHERE, Item, Record, ThreadedProgram, lay_out
+from amdjit.emulator.tiers.program import WHERE, Item, Record, lay_out
 from amdjit.emulator.tiers.shapes import NOTHING, KnownShapes, Recipe, make_recipe, shape_of
 from amdjit.emulator.tiers.steps import STEP
 from amdjit.emulator.tiers.terminators import Ending, Terminators, label_of

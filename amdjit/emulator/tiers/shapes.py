@@ -8,11 +8,11 @@ need their emitters.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from amdjit.emulator.tiers.operations import Number, Operation, Parameter, RegisterAt
 from amdjit.isa.instruction import Instruction, Register, RegisterFile
 from amdjit.isa.register_numbers import HALF_VGPRS, VCC_LO, vector_number
+from amdjit.late_methods import dataclass
 
 # Registers of these files are parameters; the others are part of the shape.
 _NUMBERED = {RegisterFile.VGPR: "v", RegisterFile.AGPR: "v", RegisterFile.SGPR: "s"}

@@ -3,7 +3,6 @@ as it is known at translation, and its bits at run time."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NoReturn
 
 from amdjit.emulator.host.builder import Builder, Value, constant
@@ -13,6 +12,7 @@ from amdjit.emulator.wave.rounding import RoundingBuilder
 from amdjit.isa.analysis.mode import Mode
 from amdjit.isa.floats.modes import FloatState, llvm_mode
 from amdjit.isa.instruction import Instruction
+from amdjit.late_methods import dataclass
 
 
 @dataclass

@@ -4,7 +4,7 @@ kernel, and the instruments of the checks that watch the translation."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, ClassVar
 
@@ -33,6 +33,7 @@ from amdjit.isa.instruction import (
     SpecialSource,
 )
 from amdjit.isa.register_numbers import EXEC_LO, VCC_LO, is_vector, scalar_slot, vector_number
+from amdjit.late_methods import dataclass, field
 
 if TYPE_CHECKING:
     from amdjit.isa.analysis.control_flow import Graph

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import Builder, Value, constant, element_of, vector
 from amdjit.emulator.layout import (
@@ -24,6 +23,7 @@ from amdjit.emulator.layout import (
     VGPR_BYTES,
 )
 from amdjit.isa.register_numbers import EXEC_LO, HALF_LANES, HALF_VGPRS, SCC_SLOT
+from amdjit.late_methods import dataclass
 
 V32 = vector("i32")
 FULL_MASK = Value(vector("i1"), "splat (i1 true)")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from amdjit.emulator.host.builder import Value, constant
+from amdjit.late_methods import dataclass
 
 
 @dataclass
@@ -33,6 +32,9 @@ class Sites:
 
 
 # The result of translating a kernel.
+
+WAVE_SYMBOL = "aj_wave"
+"""What the translated kernel is called."""
 
 
 @dataclass(frozen=True, slots=True)

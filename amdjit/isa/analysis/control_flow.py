@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from amdjit.isa import UndecodableInstruction, decode
+from amdjit.isa.decode import decode
+from amdjit.isa.errors import UndecodableInstruction
 from amdjit.isa.instruction import Instruction, Literal
 from amdjit.isa.instruction_set import GFX12, InstructionSet
 from amdjit.isa.traits import Arithmetic, Flow
+from amdjit.late_methods import dataclass, field
 
 _DEBUG_TRAP = 3
 

@@ -4,7 +4,6 @@ are live."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from amdjit.isa.analysis.control_flow import Block, Graph
 from amdjit.isa.instruction import (
@@ -24,6 +23,7 @@ from amdjit.isa.traits import (
     Traits,
     Unit,
 )
+from amdjit.late_methods import dataclass
 
 # Scalar registers whose bits are all set.
 Ones = frozenset[int]

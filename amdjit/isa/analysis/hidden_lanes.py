@@ -13,7 +13,6 @@ registers whose active lanes may be read later, and those whose inactive lanes m
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum, auto
 
 from amdjit.isa.analysis.control_flow import Block, Graph
@@ -33,6 +32,7 @@ from amdjit.isa.register_numbers import (
     vector_set,
 )
 from amdjit.isa.traits import Destination, Operator, ScalarLogic
+from amdjit.late_methods import dataclass
 
 _HALF = (1 << HALF_VGPRS) - 1
 ALL_VECTORS = _HALF | _HALF << FIRST_AGPR

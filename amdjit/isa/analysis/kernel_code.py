@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from amdjit.abi.code_marks import PRODUCER, scope_of
 from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject, Segment
-from amdjit.code_object.debug_info import read_debug_info
 from amdjit.diagnostics.errors import BackendError
 from amdjit.isa.analysis.control_flow import Graph, Text
-from amdjit.isa.instruction_set import InstructionSet, instruction_set_of
+from amdjit.isa.instruction_set import instruction_set_in
 from amdjit.isa.traits import Immediate
-from amdjit.target import EMULATED, nearest_target
+from amdjit.late import late
+
+if TYPE_CHECKING:
+    from amdjit.code_object import debug_info
+else:
+    debug_info = late("amdjit.code_object.debug_info")
 
 
 def segment_of(whole: CodeObject, address: int) -> Segment:
@@ -68,7 +73,7 @@ def access_marks(whole: CodeObject, graph: Graph) -> dict[int, int]:
     """Return the scope of each atomic access by pc, PLAIN for the others; without those of which
     the debug information says nothing, which are all in other compilers' code."""
     try:
-        if read_debug_info(whole.elf).producer != PRODUCER:
+        if debug_info.read_debug_info(whole.elf).producer != PRODUCER:
             return {}
         table = whole.line_table
     except MalformedCodeObject:
@@ -94,15 +99,3 @@ def _accesses_apart(graph: Graph) -> Iterator[int]:
                 bundled -= 1
             elif instruction.traits.unit.is_memory:
                 yield instruction.pc
-
-
-def instruction_set_in(whole: CodeObject) -> InstructionSet:
-    """Return the instruction set of a code object; BackendError if it is not decoded."""
-    found = instruction_set_of(whole.target_name)
-    if found is None:
-        nearest = nearest_target(whole.target_name, EMULATED)
-        raise BackendError(
-            f"the machine code of {whole.target_name} is not decoded: compile for a processor that "
-            f"is, the nearest is {nearest}"
-        )
-    return found

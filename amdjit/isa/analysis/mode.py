@@ -9,11 +9,10 @@ RDNA 3 ISA, "MODE register"; LLVM AMDGPU guide, "Floating Point Rounding Mode En
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from amdjit.isa.analysis.control_flow import Graph
 from amdjit.isa.instruction import InlineConstant, Instruction, Literal
 from amdjit.isa.traits import ModeWrite
+from amdjit.late_methods import dataclass
 
 MODE_REGISTER = 1
 DX10_CLAMP, IEEE, HALF_OVERFLOW = 8, 9, 23

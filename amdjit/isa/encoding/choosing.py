@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cache
 from typing import Any
 
@@ -24,6 +24,7 @@ from amdjit.isa.instruction import (
 from amdjit.isa.instruction_set import InstructionSet
 from amdjit.isa.rows import OperandRow, Row, row_of
 from amdjit.isa.traits import Immediate
+from amdjit.late_methods import dataclass
 
 __all__ = ["Choice", "assemble", "assemble_row", "rows_named", "without_suffix"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import copysign, inf, isfinite, nextafter
 from operator import add, and_, eq, ge, gt, le, lshift, lt, mul, ne, or_, rshift, sub, truediv, xor
@@ -23,6 +22,7 @@ from amdjit.isa.arithmetic import (
 from amdjit.isa.floats.modes import FloatState, llvm_mode, modify_input, rounding_shift
 from amdjit.isa.instruction import Instruction, Opcode
 from amdjit.isa.integer_rows import Pair, Row
+from amdjit.late_methods import dataclass
 
 __all__ = ["dtype_of", "of_arrays", "of_bits", "read_places"]
 

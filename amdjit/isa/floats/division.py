@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from amdjit.isa.arithmetic import Arithmetic, Value, bits_of, element_of
 from amdjit.isa.floats import expressions as fx
 from amdjit.isa.floats.nans import bits, fused_nan, invalid, is_nan, quieted, settled
 from amdjit.isa.integer_expressions import Expression
 from amdjit.isa.integer_rows import Row
+from amdjit.late_methods import dataclass
 
 
 @dataclass(frozen=True, slots=True)

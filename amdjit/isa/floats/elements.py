@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from amdjit.isa.arithmetic import Arithmetic, Value, like
+from amdjit.late_methods import dataclass
 
 Convert = Callable[[Arithmetic, Value], Value]
 

@@ -3,11 +3,10 @@ gfx942's, FNUZ."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from amdjit.isa.arithmetic import Arithmetic, Value
 from amdjit.isa.floats.elements import Convert, bf8_to_single, fp8_to_single
 from amdjit.isa.floats.nans import bits, invalid
+from amdjit.late_methods import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,12 +21,12 @@ or a scale of 255 gives. There these are the rules of AMD's reference for the ho
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from amdjit.isa.arithmetic import Arithmetic, Value
 from amdjit.isa.floats.elements import half_to_single, single_to_brain, single_to_half
 from amdjit.isa.integer_expressions import Expression
 from amdjit.isa.integer_rows import Pair, Row
+from amdjit.late_methods import dataclass
 
 # The exponent biases of a scale (OCP MX: E8M0) and of f64, and the bits of f64's mantissa.
 SCALE_BIAS = 127

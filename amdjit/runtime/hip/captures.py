@@ -7,11 +7,11 @@ import struct
 import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from amdjit.checking.profiling import refuse_profiles
 from amdjit.diagnostics.errors import BackendError
+from amdjit.late_methods import dataclass
 from amdjit.runtime.device import CapturedLaunch
 from amdjit.runtime.hip.calls import HipCalls, direct, hip_error, hip_library
 from amdjit.runtime.hip.handles import ExternalStream, HipEvent, HipStream, native_of

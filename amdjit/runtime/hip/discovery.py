@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from amdjit.diagnostics.errors import BackendError
+from amdjit.late import late
 from amdjit.late_methods import dataclass
 from amdjit.options import read_environment
 from amdjit.runtime.hip import library
 from amdjit.runtime.hip.calls import call, hip_library, text_of
-from amdjit.runtime.hip.device import HipDevice, device_properties
+from amdjit.runtime.hip_errors import INSTALL_HIP
 from amdjit.target import Target, device_target
+
+if TYPE_CHECKING:
+    from amdjit.runtime.hip import device as hip_device
+    from amdjit.runtime.hip.device import HipDevice
+else:
+    hip_device = late("amdjit.runtime.hip.device")
+
+_NOTHING_THERE = "this machine has no libamdhip64, and no driver of AMD's GPUs (/dev/kfd)."
 
 
 def discover() -> tuple[list[HipDevice], str]:
@@ -19,6 +30,9 @@ def discover() -> tuple[list[HipDevice], str]:
 
     Never raises on a machine without ROCm, without a GPU or with GPUs that amdjit does not know.
     """
+    # hip-python takes as long to load as amdjit, and would find nothing here.
+    if _has_nothing():
+        return [], f"{_NOTHING_THERE} {INSTALL_HIP}"
     try:
         count = call("count the devices", hip_library().hipGetDeviceCount)
     except BackendError as error:
@@ -28,7 +42,7 @@ def discover() -> tuple[list[HipDevice], str]:
     devices, reasons = [], []
     for index in range(count):
         try:
-            devices.append(HipDevice(index))
+            devices.append(hip_device.HipDevice(index))
         except BackendError as error:
             reasons.append(str(error))
     return devices, "; ".join(reasons)
@@ -61,7 +75,7 @@ def found_devices() -> Iterator[FoundDevice]:
     """Yield all devices that HIP reports, usable or not. BackendError if HIP does not work, or a
     device says nothing."""
     for index in range(call("count the devices", hip_library().hipGetDeviceCount)):
-        properties = device_properties(index)
+        properties = hip_device.device_properties(index)
         architecture = text_of(properties.gcnArchName)
         yield FoundDevice(
             name=f"hip:{index}",
@@ -84,10 +98,18 @@ def runtime_version() -> int:
 
 def _why_not(index: int) -> str:
     try:
-        HipDevice(index)
+        hip_device.HipDevice(index)
     except BackendError as error:
         return str(error)
     return ""
+
+
+def _has_nothing() -> bool:
+    """Return whether Linux has neither a driver nor a file of HIP, not even a damaged one."""
+    if sys.platform != "linux" or library.DRIVER.exists():
+        return False
+    places = library.places(read_environment(os.environ).rocm_path)
+    return not any(place.found or place.refused for place in places)
 
 
 def is_expected() -> bool:

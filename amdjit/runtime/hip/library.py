@@ -19,7 +19,17 @@ from typing import Any
 
 from amdjit.late_methods import dataclass
 
-__all__ = ["Place", "all_loaded", "choose", "is_there", "let_open", "loaded", "places", "unopened"]
+__all__ = [
+    "DRIVER",
+    "Place",
+    "all_loaded",
+    "choose",
+    "is_there",
+    "let_open",
+    "loaded",
+    "places",
+    "unopened",
+]
 
 # Newest first: ROCm 7 and 6 are the versions whose HIP amdjit knows.
 _NAMES = {
@@ -29,6 +39,8 @@ _NAMES = {
 _FOLDERS = {"linux": "lib", "win32": "bin"}
 # Wheels that bring HIP: PyTorch's for ROCm, and AMD's ROCm wheels.
 _WHEELS = ("torch", "_rocm_sdk_core")
+DRIVER = Path("/dev/kfd")
+"""What AMD's driver makes on Linux."""
 _LOADER = "where the loader looks (LD_LIBRARY_PATH, ldconfig)"
 _MAPPED = re.compile(r" (/.*/libamdhip64[^/\n]*\.so[^/\n]*)$", re.MULTILINE)
 
@@ -97,7 +109,7 @@ def all_loaded() -> list[str]:
 
 def is_there(rocm_path: Path | None) -> bool:
     """Return whether this machine has a HIP library or AMD's GPU driver."""
-    return Path("/dev/kfd").exists() or choose(rocm_path) is not None
+    return DRIVER.exists() or choose(rocm_path) is not None
 
 
 def let_open(hip: Any, library: str) -> None:

@@ -8,8 +8,10 @@ import re
 
 import pytest
 
-from amdjit.isa import UndecodableInstruction, decode, disassemble
+from amdjit.isa.decode import decode
+from amdjit.isa.errors import UndecodableInstruction
 from amdjit.isa.instruction_set import GFX11, GFX12, GFX115, InstructionSet
+from amdjit.isa.text import disassemble
 from tests.emulator.decoder.assembler import Assembled, assemble_each
 from tests.emulator.decoder.objdump import Line, asking_about, disassemble_each, missing_tools
 from tests.emulator.decoder.random_text import random_texts

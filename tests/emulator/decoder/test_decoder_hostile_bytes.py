@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amdjit.isa import UndecodableInstruction, decode, decode_all, disassemble
+from amdjit.isa.decode import decode, decode_all
+from amdjit.isa.errors import UndecodableInstruction
 from amdjit.isa.instruction import Instruction
+from amdjit.isa.text import disassemble
 from tests.emulator.decoder.random_code import pieces
 
 

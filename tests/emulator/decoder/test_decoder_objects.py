@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from amdjit.isa import decode_all, disassemble
+from amdjit.isa.decode import decode_all
 from amdjit.isa.instruction_set import instruction_set_of
+from amdjit.isa.text import disassemble
 from tests.emulator.decoder.objdump import CPU, asking_about, disassemble_object, missing_tools
 
 elffile = pytest.importorskip("elftools.elf.elffile")

@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from amdjit.isa import UndecodableInstruction, decode, disassemble
+from amdjit.isa.decode import decode
+from amdjit.isa.errors import UndecodableInstruction
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.instruction_set import GFX11, GFX12, GFX115, InstructionSet
+from amdjit.isa.text import disassemble
 from tests.emulator.decoder import generate_tables
 from tests.emulator.decoder.assembler import Assembled, assemble_each
 from tests.emulator.decoder.field_code import field_pieces, source_pieces

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amdjit.isa import decode, disassemble
+from amdjit.isa.decode import decode
 from amdjit.isa.instruction import (
     InlineConstant,
     Instruction,
@@ -13,6 +13,7 @@ from amdjit.isa.instruction import (
     RegisterFile,
     SpecialSource,
 )
+from amdjit.isa.text import disassemble
 
 VCC = Register(RegisterFile.VCC, 0)
 

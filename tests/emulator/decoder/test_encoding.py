@@ -6,8 +6,9 @@ import random
 
 import pytest
 
-from amdjit.isa import UndecodableInstruction, decode, disassemble
+from amdjit.isa.decode import decode
 from amdjit.isa.encoding.encode import encode
+from amdjit.isa.errors import UndecodableInstruction
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.instruction_set import (
     GFX11,
@@ -21,6 +22,7 @@ from amdjit.isa.instruction_set import (
     InstructionSet,
 )
 from amdjit.isa.rows import opcodes
+from amdjit.isa.text import disassemble
 from tests.emulator.decoder.assembler import assemble_each
 from tests.emulator.decoder.objdump import asking_about, missing_tools
 from tests.emulator.decoder.random_code import pieces

@@ -8,7 +8,8 @@ import random
 
 import pytest
 
-from amdjit.isa import UndecodableInstruction, decode, disassemble
+from amdjit.isa.decode import decode
+from amdjit.isa.errors import UndecodableInstruction
 from amdjit.isa.formats import Format
 from amdjit.isa.instruction_set import (
     GFX90A,
@@ -19,6 +20,7 @@ from amdjit.isa.instruction_set import (
     InstructionSet,
 )
 from amdjit.isa.operand_codes import LITERAL
+from amdjit.isa.text import disassemble
 from tests.emulator.decoder import generate_gfx9_tables
 from tests.emulator.decoder.assembler import assemble_each
 from tests.emulator.decoder.field_code import base_pieces, field_pieces

@@ -18,9 +18,11 @@ from functools import cache
 
 import pytest
 
-from amdjit.isa import UndecodableInstruction, decode, disassemble
+from amdjit.isa.decode import decode
+from amdjit.isa.errors import UndecodableInstruction
 from amdjit.isa.instruction import Opcode
 from amdjit.isa.rows import opcodes
+from amdjit.isa.text import disassemble
 from amdjit.isa.traits import MemoryKind, Traits, Unit
 from tests.emulator.decoder.assembler import assemble_each
 from tests.emulator.decoder.objdump import ASSEMBLER, CPU

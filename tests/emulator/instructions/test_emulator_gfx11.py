@@ -12,7 +12,7 @@ from amdjit.emulator.instructions.refused import refusal
 from amdjit.emulator.instructions.tables import emitter_of
 from amdjit.emulator.instructions.vector.dual_issue import DUAL
 from amdjit.inspection.meanings import opcode_meaning
-from amdjit.isa import decode, disassemble
+from amdjit.isa.decode import decode
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.instruction_set import (
     GFX11,
@@ -23,6 +23,7 @@ from amdjit.isa.instruction_set import (
 )
 from amdjit.isa.mnemonics import phrase_of
 from amdjit.isa.rows import opcodes
+from amdjit.isa.text import disassemble
 from amdjit.isa.traits import Flow
 from amdjit.target import EMULATED
 from tests.emulator.building import assemble, compile_source, emulate, using

@@ -12,7 +12,7 @@ import amdjit
 from amdjit.code_object import CodeObject
 from amdjit.emulator import run
 from amdjit.emulator.checks.waits.code_object import find_missing_waits
-from amdjit.isa import decode_all
+from amdjit.isa.decode import decode_all
 from tests.emulator.building import (
     KERNELS,
     assemble,

@@ -17,11 +17,11 @@ from amdjit.diagnostics.errors import KernelFault
 from amdjit.emulator import EmulatorDevice, run
 from amdjit.emulator.host.jit import HostCompiler, HostObject
 from amdjit.emulator.launch.workspace import Workspace
-from amdjit.emulator.tiers import compilation, full
+from amdjit.emulator.tiers import compilation, full, quick
 from amdjit.emulator.tiers import quick as threaded
 from amdjit.emulator.tiers.compilation import HostKernel
 from amdjit.emulator.tiers.full import translate_wave
-from amdjit.emulator.tiers.operations import OperationLibrary
+from amdjit.emulator.tiers.operation_library import OperationLibrary
 from amdjit.emulator.tiers.quick import translate_threaded
 from amdjit.emulator.tiers.shapes import KnownShapes
 from amdjit.isa.analysis.control_flow import Graph, build_graph
@@ -405,7 +405,7 @@ def test_another_process_translates_nothing(
     reduce(tmp_path)
     made = counting(monkeypatch)
     monkeypatch.setattr(
-        compilation, "translate_threaded", lambda *arguments: pytest.fail("translated again")
+        quick, "translate_threaded", lambda *arguments: pytest.fail("translated again")
     )
     reduce(tmp_path)
     assert not made

@@ -4,7 +4,6 @@ registers."""
 from __future__ import annotations
 
 import mmap
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from amdjit.emulator.launch.loader import EmulatedFunction
 from amdjit.emulator.launch.workspace import private_bytes
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.tiers.compilation import HostKernel
+from amdjit.late_methods import dataclass
 
 # From this size on, fresh pages are used: the allocator would have to clear memory that was in use.
 _PAGES_FROM = 1 << 18

@@ -9,7 +9,6 @@ vector registers first, then the scalar ones by the ISA's operand codes, SCC amo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from amdjit.emulator.checks.init.layout import VECTORS
 from amdjit.emulator.checks.waits.counters import effect_of
@@ -32,6 +31,7 @@ from amdjit.isa.traits import (
     Traits,
     Unit,
 )
+from amdjit.late_methods import dataclass
 
 SCC = 1 << (VECTORS + SCC_SLOT)
 _SCALARS = ((1 << 128) - 1) << VECTORS

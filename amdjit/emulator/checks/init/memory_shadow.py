@@ -10,7 +10,6 @@ in the same form. Spaces as in `instructions/memory/access_native.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 
 from amdjit.emulator.checks.init.lane_shadow import (
@@ -38,6 +37,7 @@ from amdjit.emulator.host.function import NativeFunction, i32, i64
 from amdjit.emulator.host.record import Record
 from amdjit.emulator.instructions.memory.spaces import ADDRESS_PARAMETERS, SIZES, SPACES
 from amdjit.emulator.layout import PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH, Context
+from amdjit.late_methods import dataclass
 
 # The high dwords of the addresses of LDS and private memory.
 _APERTURES = {"l": SHARED_APERTURE_HIGH, "p": PRIVATE_APERTURE_HIGH}

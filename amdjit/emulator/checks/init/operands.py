@@ -4,7 +4,6 @@ ones."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from amdjit.emulator.checks.init.registers import (
     DEFINED,
@@ -35,6 +34,7 @@ from amdjit.isa.register_numbers import (
     scalar_slot,
     vector_number,
 )
+from amdjit.late_methods import dataclass, field
 
 _NARROW = frozenset({"f16", "bf16", "b16", "i16", "u16"})
 

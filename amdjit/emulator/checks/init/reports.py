@@ -4,7 +4,6 @@ came from."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from amdjit.checking.array_places import Place
 from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
@@ -13,6 +12,7 @@ from amdjit.emulator.checks.init.kinds import InitKind
 from amdjit.emulator.checks.init.value_origins import loads_before, places_read
 from amdjit.emulator.layout import INIT_KINDS, PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH, Report
 from amdjit.isa.analysis.control_flow import Graph
+from amdjit.late_methods import dataclass
 
 _ADDRESSES = frozenset({"vaddr", "saddr", "sbase", "soffset", "rsrc", "addr"})
 _DATA = frozenset({"vdata", "data0", "data1"})

@@ -7,13 +7,12 @@ that was allocated before it counts as written.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 from numpy.typing import NDArray
 
 from amdjit.emulator.checks.init.layout import PADDING, TABLE_ROW, UNDEFINED
 from amdjit.emulator.memory import DeviceMemory, MemoryObserver, Range
+from amdjit.late_methods import dataclass, field
 
 Shadow = NDArray[np.uint8]
 

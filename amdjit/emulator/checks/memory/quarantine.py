@@ -6,11 +6,11 @@ from __future__ import annotations
 import sys
 from collections import deque
 from contextvars import ContextVar
-from dataclasses import dataclass
 from types import FrameType
 
 from amdjit.diagnostics.notebooks import shown_file
 from amdjit.emulator.memory import MemoryObserver, Range
+from amdjit.late_methods import dataclass
 
 # After allocations that are noted, so that an index that is far too large reaches no other one.
 # Address space takes no memory until it is used.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from amdjit.code_object import CodeObject, Kernel
 from amdjit.diagnostics.notebooks import shown_file
 from amdjit.emulator.checks.waits.search import MissingWait, missing_waits
 from amdjit.emulator.checks.waits.wait_states import missing_wait_states
 from amdjit.isa.analysis.control_flow import Graph, build_graph
 from amdjit.isa.analysis.kernel_code import kernel_text
+from amdjit.late_methods import dataclass
 
 Line = tuple[str, int]
 

@@ -8,7 +8,6 @@ SIInsertWaitcnts).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from amdjit.isa.instruction import (
     InlineConstant,
@@ -18,6 +17,7 @@ from amdjit.isa.instruction import (
 )
 from amdjit.isa.traits import Barrier, MemoryKind, Result, Space, Unit
 from amdjit.isa.wait_counters import WaitCounter, WaitEvent
+from amdjit.late_methods import dataclass
 
 
 @dataclass(frozen=True, slots=True)

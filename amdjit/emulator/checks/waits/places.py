@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from amdjit.emulator.checks.waits.counters import Effect, effect_of
 from amdjit.isa.analysis.control_flow import Block, Graph
 from amdjit.isa.instruction import Instruction, OperandSpec, Register, RegisterFile
 from amdjit.isa.register_numbers import SCC_SLOT, VCC_LO, scalar_slot
 from amdjit.isa.traits import Flag, Flow, Traits
+from amdjit.late_methods import dataclass
 
 # A register as ("v", number) or ("s", the ISA's operand code); `LDS` stands for writes to LDS. For
 # the wait counters, VGPRs are two halves of 16 bits.

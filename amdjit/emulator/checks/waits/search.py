@@ -15,7 +15,6 @@ interlock (RDNA 4 ISA, 5.6: VM_VSRC; LLVM waits for none either, exports excepte
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from amdjit.emulator.checks.waits.counters import (
     effect_of,
@@ -24,11 +23,12 @@ from amdjit.emulator.checks.waits.counters import (
     waits_of,
 )
 from amdjit.emulator.checks.waits.places import BOTH, LDS, SCC, Paths, Place, results_of, uses_of
-from amdjit.isa import disassemble
 from amdjit.isa.analysis.control_flow import Block, Graph
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.register_numbers import SCC_SLOT, VCC_LO
+from amdjit.isa.text import disassemble
 from amdjit.isa.wait_counters import WaitCounter
+from amdjit.late_methods import dataclass
 
 _OLDEST = 64  # what the widest counter holds
 

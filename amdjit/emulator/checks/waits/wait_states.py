@@ -26,9 +26,9 @@ from amdjit.emulator.checks.waits.marks import (
 )
 from amdjit.emulator.checks.waits.patterns import rule_of
 from amdjit.emulator.checks.waits.search import MissingWait
-from amdjit.isa import disassemble
 from amdjit.isa.analysis.control_flow import Graph
 from amdjit.isa.instruction import Instruction
+from amdjit.isa.text import disassemble
 from amdjit.isa.traits import Unit
 
 __all__ = ["WaitStates", "find_wait_states", "missing_wait_states"]

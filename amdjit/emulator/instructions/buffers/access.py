@@ -9,7 +9,6 @@ non-resident here, so `tfe` leaves its register unchanged.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from amdjit.abi.buffer_formats import format_of, unified_format
 from amdjit.emulator.host.builder import Value, constant
@@ -46,6 +45,7 @@ from amdjit.emulator.wave.registers import V32
 from amdjit.isa.instruction import Instruction, Register
 from amdjit.isa.instruction_set import ScratchSetup
 from amdjit.isa.register_numbers import scalar_slot, vector_number
+from amdjit.late_methods import dataclass
 
 # Where `aj_buffer_place` puts its results: after the part of the staging area that atomics and
 # formats use.

@@ -8,12 +8,12 @@ stride 22:21, add thread id 23, compression access mode 27:26, OOB_SELECT 29:28,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 from amdjit.emulator.host.builder import Value, constant, sequence
 from amdjit.emulator.host.function import V32, V64, NativeFunction, i32, i64
 from amdjit.emulator.layout import VGPR_BYTES, BufferRefusal, Context, FaultKind
+from amdjit.late_methods import dataclass
 
 PLACE = "aj_buffer_place"
 # Bits of `flags`: the instruction has an index; all dwords count as one payload; values are

@@ -9,8 +9,6 @@ rocjitsu, `addr_calc_buffer.h`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from amdjit.emulator.host.builder import Value, constant, sequence
 from amdjit.emulator.host.function import V64, NativeFunction, i32, i64
 from amdjit.emulator.instructions.buffers.addresses import (
@@ -32,6 +30,7 @@ from amdjit.emulator.layout import (
     Context,
     FaultKind,
 )
+from amdjit.late_methods import dataclass
 
 GFX9_PLACE = "aj_buffer_place_gfx9"
 # TYPE, which must be 0 for buffers, and ADD_TID_ENABLE (CDNA 3 ISA, "Buffer Resource Descriptor").

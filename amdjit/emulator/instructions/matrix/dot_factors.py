@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import Builder, Value, lanes_of, vector
 from amdjit.isa.matrix_rounding import FORMATS, FloatFormat, GridRule
+from amdjit.late_methods import dataclass
 
 # Exponents of factors that have none. They are so large that sums with them stay away from other
 # sums; a special factor's stays away even if the other factor is 0.

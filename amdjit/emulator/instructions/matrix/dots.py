@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from amdjit.emulator.host.builder import Builder, Value, constant, vector
@@ -20,6 +19,7 @@ from amdjit.isa.floats import expressions as fx
 from amdjit.isa.floats.elements import ELEMENTS, brain_to_single
 from amdjit.isa.floats.nans import settled
 from amdjit.isa.instruction import InlineConstant, Instruction
+from amdjit.late_methods import dataclass
 
 
 def _parts(b: Builder, whole: Value, bits: int, signed: bool) -> list[Value]:

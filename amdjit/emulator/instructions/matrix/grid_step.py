@@ -11,7 +11,7 @@ but for the last sum of gfx942, so the rounding mode of the host does not matter
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 from amdjit.emulator.host.builder import (
@@ -32,6 +32,7 @@ from amdjit.emulator.instructions.matrix.dot_factors import (
     parted,
 )
 from amdjit.isa.matrix_rounding import FORMATS, GridRule, rdna_rule
+from amdjit.late_methods import dataclass
 
 BIAS, FRACTION = 127, 23
 _SIGN, INFINITY, _QUIET = 0x80000000, 0x7F800000, 0x00400000

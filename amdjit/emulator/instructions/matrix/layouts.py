@@ -7,12 +7,12 @@ gfx11), in rows of 16 lanes: 2 of a wave32, 4 of a wave64.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import Value, vector
 from amdjit.emulator.host.function import NativeFunction
 from amdjit.isa.floats.elements import ELEMENTS
 from amdjit.isa.instruction import Instruction
+from amdjit.late_methods import dataclass
 
 ROW = vector("float", 16)
 INTEGERS = vector("i32", 16)

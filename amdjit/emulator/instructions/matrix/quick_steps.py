@@ -15,7 +15,6 @@ small that f32 does not hold the grid or its reciprocal. This is known from the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 
 from amdjit.emulator.host.builder import Builder, Value
@@ -32,6 +31,7 @@ from amdjit.emulator.instructions.matrix.grid_step import (
 )
 from amdjit.isa.floats.elements import ELEMENTS
 from amdjit.isa.matrix_rounding import FORMATS
+from amdjit.late_methods import dataclass
 
 # The range of exponent fields, of the accumulator or of products, in which f32 holds all powers of
 # two that the quick forms need, and in which a small negative accumulator of gfx12 counts as 0:

@@ -9,7 +9,7 @@ saturates their sum once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 from amdjit.emulator.host.builder import Value, constant, lanes_of
@@ -26,6 +26,7 @@ from amdjit.emulator.instructions.matrix.layouts import (
 from amdjit.emulator.instructions.matrix.loops import Loop
 from amdjit.emulator.instructions.matrix.quick_steps import QuickComplements, QuickFactor
 from amdjit.isa.floats.elements import ELEMENTS
+from amdjit.late_methods import dataclass
 
 _PANEL_BYTES = 16 * ROW_BYTES
 # What a factor consists of in memory.

@@ -10,7 +10,6 @@ not how they round.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 
 from amdjit.emulator.host.builder import Value, constant, lanes_of, vector
@@ -39,6 +38,7 @@ from amdjit.emulator.instructions.matrix.products import (
 from amdjit.emulator.instructions.matrix.quick_steps import QuickFloors, is_extreme_addend
 from amdjit.isa.floats.elements import ELEMENTS
 from amdjit.isa.matrix_rounding import FORMATS
+from amdjit.late_methods import dataclass
 
 # Without this, LLVM reserves registers of the common case for code that almost never runs.
 _SELDOM = '!2 = !{!"branch_weights", i32 1, i32 4000}'

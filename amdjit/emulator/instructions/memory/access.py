@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import LANES, Value, constant, sequence
 from amdjit.emulator.instructions.memory.spaces import Access
@@ -12,6 +11,7 @@ from amdjit.emulator.wave.frame import AccessKind, Frame
 from amdjit.emulator.wave.registers import V32
 from amdjit.isa.instruction import Instruction, Register
 from amdjit.isa.register_numbers import M0, vector_number
+from amdjit.late_methods import dataclass
 
 # An address space and the address arguments that the native function of an `Access` takes.
 Address = tuple[str, list[Value]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.host.function import NativeFunction, i32, i64
@@ -28,6 +27,7 @@ from amdjit.isa.floats.nans import with_nans
 from amdjit.isa.instruction import Instruction, Register
 from amdjit.isa.integer_expressions import Expression, binary
 from amdjit.isa.register_numbers import vector_number
+from amdjit.late_methods import dataclass
 
 # Atomic operations, lane by lane in order. LDS belongs to one host thread, so its operations need
 # no lock.

@@ -6,12 +6,11 @@ dwords + offset; `l` LDS; `p` private (scratch), lane-major; `f` flat.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from amdjit.emulator.host.function import V32
 from amdjit.emulator.layout import (
     FaultKind,
 )
+from amdjit.late_methods import dataclass
 
 SIZES = (1, 2, 4, 8, 12, 16)
 ADDRESS_PARAMETERS = {

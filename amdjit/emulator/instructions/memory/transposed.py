@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import LANES, Value, constant, sequence
 from amdjit.emulator.instructions.memory.access import (
@@ -17,6 +16,7 @@ from amdjit.emulator.wave.frame import Frame
 from amdjit.emulator.wave.registers import V32
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.register_numbers import vector_number
+from amdjit.late_methods import dataclass
 
 
 def source_of_half(lane: int, element: int) -> tuple[int, int]:

@@ -6,7 +6,6 @@ Sources: CDNA 4 ISA, 7.3 and the pseudocode of each instruction.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from amdjit.emulator.host.builder import Value, constant
@@ -26,6 +25,7 @@ from amdjit.isa.floats.scaled import (
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.integer_expressions import next_random
 from amdjit.isa.register_numbers import vector_number
+from amdjit.late_methods import dataclass
 
 # Conversions with a scale as functions of 32 lanes: instructions call them for each number.
 

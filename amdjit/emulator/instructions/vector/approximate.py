@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,6 +21,7 @@ from amdjit.emulator.host.native_sources import Source, Variant
 from amdjit.isa.approximation_tables import Rows
 from amdjit.isa.approximations import SINGLE_RULES, Rule, power_of_two_half
 from amdjit.isa.floats import expressions as fx
+from amdjit.late_methods import dataclass
 
 _SINGLE = vector("float")
 

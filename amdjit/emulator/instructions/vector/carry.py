@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from amdjit.emulator.instructions.operation import Emitter
 from amdjit.emulator.wave.frame import Frame
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.integer_rows import VECTOR_PAIR_ROWS, PairRow
+from amdjit.late_methods import dataclass
 
 
 @dataclass(frozen=True, slots=True)

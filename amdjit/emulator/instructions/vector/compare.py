@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import Builder, Value, bits_of, constant
 from amdjit.emulator.instructions.operation import Emitter
@@ -16,6 +15,7 @@ from amdjit.isa.floats.comparisons import (
     predicate_of,
 )
 from amdjit.isa.instruction import Instruction
+from amdjit.late_methods import dataclass
 
 # Returns the outcome of a comparison in each lane.
 Test = Callable[[Frame, Instruction], Value]

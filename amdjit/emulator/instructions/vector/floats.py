@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import Builder, Value, element_of
 from amdjit.emulator.instructions.operation import (
@@ -22,6 +21,7 @@ from amdjit.isa.floats.nans import converted_nan, fused_nan, settled, with_nans
 from amdjit.isa.floats.rows import FLOATS
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.register_numbers import vector_number
+from amdjit.late_methods import dataclass
 
 VECTOR_FLOAT: Mapping[str, VectorOp] = vector_ops(FLOATS)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.emulator.instructions.long_expressions import call_long
@@ -24,6 +23,7 @@ from amdjit.isa.floats.scaled import BRAIN, HALF, narrow
 from amdjit.isa.instruction import InlineConstant, Instruction, Operand, Register
 from amdjit.isa.integer_rows import Row
 from amdjit.isa.register_numbers import is_vector, scalar_slot, vector_number
+from amdjit.late_methods import dataclass
 
 
 def half_of(b: Builder, whole: Value, upper: int) -> Value:

@@ -11,11 +11,11 @@ the expression, for one part at a time, is which bits could differ if that part 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from amdjit.isa.arithmetic import Arithmetic, Value, bits_of, is_float, number_of
 from amdjit.isa.integer_rows import expression_of
+from amdjit.late_methods import dataclass
 
 _PART_BITS = 16
 # A source's type, and its bits if it is a constant.

@@ -8,7 +8,6 @@ NaN and infinities make of a step.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 
 from amdjit.emulator.host.builder import Builder, Value, constant, vector
@@ -27,6 +26,7 @@ from amdjit.emulator.instructions.matrix.grid_step import (
 )
 from amdjit.emulator.instructions.matrix.quick_steps import FAR, ZEROS, Bounds
 from amdjit.isa.matrix_rounding import FORMATS, GridRule
+from amdjit.late_methods import dataclass
 
 # A product of this exponent and more counts as infinite.
 INFINITE = 128

@@ -8,7 +8,6 @@ operands are ordinary.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial, reduce
 
 from amdjit.emulator.host.builder import Value, constant, lanes_of, vector
@@ -35,6 +34,7 @@ from amdjit.emulator.instructions.matrix.dot_factors import FactorPair
 from amdjit.emulator.instructions.matrix.loops import Loop
 from amdjit.emulator.instructions.matrix.quick_steps import Bounds
 from amdjit.isa.matrix_rounding import GridRule, RoundedRule
+from amdjit.late_methods import dataclass
 
 _DOUBLE_NAN = 0x7FF8000000000000
 # How many products one turn of a loop adds: as long as B's columns fit host registers.

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import Value, bits_of, vector
 from amdjit.emulator.host.function import NativeFunction, i64
@@ -18,6 +17,7 @@ from amdjit.emulator.instructions.matrix.cdna.products import (
 )
 from amdjit.emulator.instructions.matrix.loops import Loop
 from amdjit.emulator.layout import VGPR_BYTES
+from amdjit.late_methods import dataclass
 
 INTEGERS = vector("i32", ROW_LANES)
 _ROW_BYTES = 4 * ROW_LANES

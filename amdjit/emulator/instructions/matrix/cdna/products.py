@@ -9,10 +9,10 @@ ISA, 7.1.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from amdjit.emulator.host.builder import Builder, Value
 from amdjit.isa.matrix_rounding import Rule, mfma_rule
+from amdjit.late_methods import dataclass
 
 WAVE_LANES = 64
 ROW_LANES = 16

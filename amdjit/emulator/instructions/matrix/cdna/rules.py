@@ -8,7 +8,6 @@ total = rule.step(f, left, right, total)         # C plus `rule.length` products
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from amdjit.emulator.host.builder import Builder, Value, constant, lanes_of, like
@@ -17,6 +16,7 @@ from amdjit.emulator.instructions.matrix.grid_step import INFINITY
 from amdjit.emulator.instructions.matrix.loops import Loop
 from amdjit.isa.floats.elements import ELEMENTS
 from amdjit.isa.matrix_rounding import FORMATS
+from amdjit.late_methods import dataclass
 
 # What a factor consists of in memory, and vectors of it.
 Parts = Sequence[Value]

@@ -8,7 +8,6 @@ scale of a row and a block of 32 is in the lane that would hold the block's 4-bi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from amdjit.emulator.host.builder import Builder, Value, constant
@@ -46,6 +45,7 @@ from amdjit.isa.floats.modes import is_infinite
 from amdjit.isa.instruction import InlineConstant, Instruction, Register
 from amdjit.isa.matrix_rounding import GridRule
 from amdjit.isa.register_numbers import vector_number
+from amdjit.late_methods import dataclass
 
 # In the order of their numbers in cbsz and blgp.
 FORMATS = ("fp8", "bf8", "fp6", "bf6", "fp4")
