@@ -131,7 +131,9 @@ class _SourceFiles:
         found = [own] if own is not None and remembered is code else []
         found += [Candidate(text, _is_early(text, function)) for text in texts]
         if found and code.co_filename != "<string>":  # of `python -c`, or of its `exec`
-            return found
+            # Texts of `exec(compile(text, __file__, "exec"))` have the name of a file, too.
+            given = texts_compiled_as(code.co_filename, f"def {code.co_name}")
+            return [*found, *(Candidate(text, False, True) for text in given)]
         return [*found, *self._guesses.get(function, ()), *_guesses(function)]
 
     def _now(self, file: str, scope: dict[str, Any]) -> SourceFile | None:
@@ -241,7 +243,7 @@ def texts_in_memory(function: types.FunctionType) -> list[tuple[str, ...]]:
     code = function.__code__
     word = "lambda" if code.co_name == "<lambda>" else f"def {code.co_name}"
     texts = (
-        *(text for text in reversed(_COMPILED) if word in text),
+        *(text for name, text in reversed(_COMPILED) if name[:1] == "<" and word in text),
         *_typed_at_the_prompt(code, word),
         *_strings(function, word),
     )
@@ -250,9 +252,16 @@ def texts_in_memory(function: types.FunctionType) -> list[tuple[str, ...]]:
     return list(islice(unlike, _MOST_TEXTS))
 
 
-# The texts without a file that Python has compiled since `keep_compiled_texts`, the last one last:
-# those of `exec` in functions that have returned are nowhere else.
-_COMPILED: deque[str] = deque(maxlen=4096)
+# The texts that Python has compiled for `exec` and `eval` since `keep_compiled_texts`, behind their
+# names, the last one last: those of `exec` in functions that have returned are nowhere else.
+_COMPILED: deque[tuple[str, str]] = deque(maxlen=4096)
+
+
+def texts_compiled_as(file: str, word: str) -> list[SourceFile]:
+    """Return the texts with a word that Python has compiled under the name of a file, the last one
+    first."""
+    texts = (text for name, text in reversed(_COMPILED) if name == file and word in text)
+    return [SourceFile(file, tuple(text.splitlines(keepends=True)), None) for text in texts]
 
 
 @functools.cache  # hooks stay for good
@@ -260,12 +269,12 @@ def keep_compiled_texts() -> None:
     """From now on, keep the texts that Python compiles for `exec` and `eval`."""
 
     def keep(event: str, arguments: tuple[Any, ...]) -> None:
-        if event == "compile" and isinstance(arguments[1], str) and arguments[1][:1] == "<":
-            text = arguments[0]
+        if event == "compile" and isinstance(arguments[1], str):
+            text, caller = arguments[0], sys._getframe(1).f_code.co_filename
             if isinstance(text, bytes):
                 text = text.decode(errors="replace")
-            if isinstance(text, str):
-                _COMPILED.append(text)
+            if isinstance(text, str) and not caller.startswith("<frozen "):  # imports modules
+                _COMPILED.append((arguments[1], text))
 
     sys.addaudithook(keep)
 

@@ -173,6 +173,16 @@ for operator, result in [("+", 4), ("*", 3)]:
     x = np.ones(2)
     cuda.jit(made(operator))[1, 2](x)
     assert (x == result).all()
+
+def made_beside_a_file():
+    names = {}
+    text = "def g(x):\\n    x[cuda.grid(1)] *= %d\\n" % (3 + 4)
+    exec(compile(text, np.__file__, "exec"), globals(), names)
+    return names["g"]
+
+x = np.ones(2)
+cuda.jit(made_beside_a_file())[1, 2](x)
+assert (x == 7).all()
 """
 
 

@@ -34,10 +34,12 @@ in another order."""
 # results are compared with.
 PACKAGES = {
     "aquagrid": ("aquagrid", "its CPU backend"),
+    "cuda_friendly_vincenty": ("cuda-friendly-vincenty", "itself on the CPU"),
     "datashader": ("datashader", "NumPy; kernels with NumPy arrays in place of CuPy's"),
     "frbb": ("frbb", "its CPU mode"),
     "gamdpy": ("gamdpy", "NumPy, and conservation of energy"),
     "geofast": ("geofast", "NumPy"),
+    "gpu_pairwise": ("gpu-pairwise", "SciPy"),
     "hepaccelerate": (
         "hepaccelerate",
         "its CPU backend; kernels with NumPy arrays in place of CuPy's",

@@ -378,6 +378,57 @@ def aquagrid() -> Results:
     yield "run_grid_arrays", lambda: run("gpu"), lambda: run("cpu")
 
 
+def gpu_pairwise() -> Results:
+    package, spatial = load("gpu_pairwise.boolean"), load("scipy.spatial.distance")
+    rows, weights = RANDOM.random((30, 100)) > 0.6, RANDOM.random(100)
+    for name in ("jaccard", "hamming", "dice", "rogerstanimoto", "russellrao", "sokalsneath"):
+        # Its metrics of pairs of equal rows without any of these are distance 0, too.
+        def expected(metric: str = name, **more: Any) -> Any:
+            return spatial.squareform(spatial.pdist(rows, metric, **more))
+
+        def off_diagonal(found: Any) -> Any:
+            return np.where(np.eye(len(found)), 0, found)
+
+        yield (
+            name,
+            lambda n=name: off_diagonal(package.pairwise_distance(rows, n)),
+            lambda e=expected: off_diagonal(e()),
+        )
+        yield (
+            f"{name}, squareform",
+            lambda n=name: package.pairwise_distance(rows, n, squareform=True),
+            lambda n=name: spatial.pdist(rows, n),
+        )
+    yield (
+        "hamming, weights",
+        lambda: package.pairwise_distance(rows, "hamming", weights),
+        lambda: spatial.squareform(spatial.pdist(rows, "hamming", w=weights)),
+    )
+
+
+def cuda_friendly_vincenty() -> Results:
+    package, cuda = load("cuda_friendly_vincenty"), load("numba.cuda")
+    west, south, east, north = RANDOM.uniform(-80, 80, (4, 50))
+    distance = cuda.jit(device=True)(package.vincenty)
+
+    @cuda.jit
+    def distances(a: Any, b: Any, c: Any, d: Any, out: Any) -> None:
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = distance(a[i], b[i], c[i], d[i])
+
+    def found() -> Any:
+        out = np.zeros(50)
+        distances[2, 32](west, south, east, north, out)
+        return out
+
+    yield (
+        "vincenty",
+        found,
+        lambda: [package.vincenty(*each) for each in zip(west, south, east, north, strict=True)],
+    )
+
+
 def main(package: str) -> None:
     warnings.simplefilter("ignore")
     for name, found, wanted in globals()[package]():
