@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal
-
-from amdjit.late_methods import dataclass
 
 __all__ = ["OfKind"]
 

@@ -41,6 +41,7 @@ __all__ = [
     "NUMBA_SHORT_NAMES",
     "TYPE_NAMES",
     "is_signature_text",
+    "numba_name",
     "other_name",
     "parse_signature",
     "parse_type",
@@ -107,6 +108,12 @@ def other_name(name: str) -> str | None:
     if kind is not None and kind != VOID:
         return f"amdjit's types are named by their bits: write `amdjit.{kind}`"
     return _OTHER_NAMES.get(name)
+
+
+def numba_name(kind: object) -> str:
+    """Return Numba's name of a type of numbers; other types as amdjit writes them."""
+    names = (name for name, known in _NUMBA_NAMES.items() if known == kind)
+    return next(names, str(kind))
 
 
 def is_signature_text(text: object) -> bool:

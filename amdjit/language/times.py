@@ -6,13 +6,13 @@ below, whose operators are written in the kernel language and follow NumPy's.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from amdjit.declarations import device_function
 from amdjit.language.compile_time import Refused, compile_time
-from amdjit.late_methods import dataclass
 from amdjit.types import Record, RecordField, Structure, f64, i64
 
 __all__ = ["Datetime64", "Timedelta64", "isnat", "time_element", "time_structure", "time_unit"]

@@ -263,6 +263,7 @@ SPELLINGS: tuple[Spelling, ...] = (
 )  # fmt: skip
 
 _BY_NAME = {spelling.name: spelling for spelling in SPELLINGS}
+_COMPILE_OPTIONS = frozenset(CompileOptions.__dataclass_fields__) - {"target"}
 
 
 # The options that a kernel was decorated with, made complete for one compilation.
@@ -302,11 +303,16 @@ class KernelOptions:
         return bool(ACTIVE.get() or self.environment.sanitize or self.given.get("sanitize"))
 
 
+def known_names() -> set[str]:
+    """Return the names of a kernel's options, and their other spellings."""
+    return {*_COMPILE_OPTIONS, *_BY_NAME}
+
+
 def checked_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return a kernel's options as `CompileOptions` takes them; UnknownOptionError for
     unknown ones."""
     options = spelled_out(options)
-    known = {"min_blocks", *CompileOptions.__dataclass_fields__} - {"target"}
+    known = {"min_blocks", *_COMPILE_OPTIONS}
     unknown = sorted(set(options) - known)
     if unknown:
         near = difflib.get_close_matches(unknown[0], known, n=1)

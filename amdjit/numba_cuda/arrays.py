@@ -10,8 +10,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from amdjit import frontend
 from amdjit.arrays import creation
 from amdjit.arrays.device_array import DeviceArray
+from amdjit.devices import current_device
 from amdjit.numba_cuda.absent import refused
 from amdjit.numba_cuda.streams import stream_of
 from amdjit.runtime import arrays as runtime_arrays
@@ -19,6 +21,9 @@ from amdjit.runtime.dlpack import CPU
 from amdjit.runtime.elements import element_type, extents_of
 from amdjit.runtime.foreign_arrays import Borrowed
 from amdjit.runtime.strides import contiguous_strides
+
+# The longest span whose offsets fit 32 bits.
+_MOST_BYTES = 2**31 - 1
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -57,9 +62,10 @@ class DeviceNDArray(DeviceArray):
             self.copy_from_host(np.asarray(ary, self.dtype), stream_of(stream))
 
     @property
-    def gpu_data(self) -> DeviceNDArray:
-        """The owner of the memory: the array itself."""
-        return self
+    def gpu_data(self) -> MemoryPointer:
+        """The array's memory, as an array that is compared by its address."""
+        parts = self.address, self.shape, self.dtype, self.strides, self._owner
+        return MemoryPointer(self.device, *parts)
 
     @property
     def device_ctypes_pointer(self) -> ctypes.c_void_p:
@@ -195,6 +201,28 @@ class DeviceNDArray(DeviceArray):
         return DeviceRecord(self.device, self.address, *parts)
 
 
+class MemoryPointer(DeviceNDArray):
+    """An array's memory: two are equal if they begin at one address of one device."""
+
+    __slots__ = ()
+
+    @property
+    def device_pointer(self) -> int:
+        """The address."""
+        return self.address
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MemoryPointer):
+            return NotImplemented
+        return (self.device, self.address) == (other.device, other.address)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self.address)
+
+
 class DeviceRecord(DeviceNDArray):
     """A record on the device: `record["x"]` reads a field, `record["x"] = 1` writes to it.
 
@@ -202,6 +230,18 @@ class DeviceRecord(DeviceNDArray):
     """
 
     __slots__ = ()
+
+    def __init__(self, *parts: Any) -> None:
+        """Make a record of a NumPy type with arbitrary contents, `DeviceRecord(dtype)`, or of the
+        parts of a device array."""
+        if len(parts) == 1:
+            made = creation.empty((), np.dtype(parts[0]))
+            parts = (made.device, made.address, (), made.dtype, (), made._owner)
+        super().__init__(*parts)
+
+    @property
+    def _numba_type_(self) -> Any:
+        return frontend.element_of_dtype(self.dtype)
 
     def __getitem__(self, key: object) -> Any:
         if key == ():
@@ -227,6 +267,44 @@ class DeviceRecord(DeviceNDArray):
         base, shape = kind.subdtype or (kind, ())
         strides = contiguous_strides(shape, base.itemsize)
         return DeviceNDArray(self.device, self.address + offset, shape, base, strides, self._owner)
+
+
+def array_at(address: int, dtype: Any) -> DeviceNDArray:
+    """Return an array at an address of the current device, with as many elements as fit into 2 GiB:
+    nobody says how many there are."""
+    element = np.dtype(dtype)
+    count, owner = _MOST_BYTES // element.itemsize, Borrowed(None, False)
+    return DeviceNDArray(current_device(), address, (count,), element, (element.itemsize,), owner)
+
+
+def from_record_like(rec: Any, stream: Any = 0) -> DeviceRecord:
+    """Return a new record on the device, of arbitrary contents, of the type of another one."""
+    return DeviceRecord(rec.dtype)
+
+
+def auto_device(
+    obj: Any, stream: Any = 0, copy: bool = True, user_explicit: bool = False
+) -> tuple[Any, bool]:
+    """Return an array or a record on the device, and whether it is a new one. ValueError if the
+    elements of an array are not adjacent in C or Fortran order."""
+    if is_cuda_array(obj):
+        return as_cuda_array(obj), False
+    if isinstance(obj, np.void):
+        made: Any = from_record_like(obj)
+        if copy:
+            made.copy_to_device(obj, stream)
+        return made, True
+    host = np.asarray(obj)
+    if not (array_core(host).flags.c_contiguous or array_core(host).flags.f_contiguous):
+        raise ValueError("the elements of the array are not adjacent: np.ascontiguousarray(array)")
+    return to_device(host, stream) if copy else device_array_like(host), True
+
+
+def array_core(ary: Any) -> Any:
+    """Return an array without the axes along which it repeats the same elements (of stride 0)."""
+    if not ary.strides or not ary.size:
+        return ary
+    return ary[tuple(slice(None) if stride else 0 for stride in ary.strides)]
 
 
 def numba_array(array: Any) -> DeviceNDArray:

@@ -14,6 +14,7 @@ from amdjit.api import Kernel
 from amdjit.arrays import creation
 from amdjit.arrays.copying import copy_array
 from amdjit.language.call_signatures import CallSignature
+from amdjit.launching.kernel_options import UnknownOptionError
 from amdjit.numba_cuda.arrays import numba_array
 from amdjit.numba_cuda.functions.generalising import generalised
 from amdjit.numba_cuda.signatures import (
@@ -24,6 +25,7 @@ from amdjit.numba_cuda.signatures import (
     listed,
     on_device,
     python_function,
+    unknown_options,
 )
 from amdjit.numba_cuda.streams import stream_of
 from amdjit.runtime.arrays import DeviceArray
@@ -85,10 +87,7 @@ class GeneralisedFunction:
         count, most = len(self._inputs), len(self._inputs) + len(self._outputs)
         if out is not None:
             if len(given) == most:
-                raise ValueError(
-                    f"{self.__name__}: the results are among the arguments and in out=: give "
-                    "them once"
-                )
+                raise ValueError("cannot specify argument 'out' as both positional and keyword")
             given = (*given, *(out if isinstance(out, tuple) else (out,)))
         if len(given) not in (count, most):
             s = "" if len(given) == 1 else "s"
@@ -206,7 +205,8 @@ def _placed(
     if not np.can_cast(array.dtype, dtype, "safe"):
         raise TypeError(
             f"an array of {array.dtype} on the device for one of {dtype}, which it does not become "
-            "safely: convert it on the device, or pass NumPy's array"
+            "safely, and a device array does not support .astype(): convert it by a kernel, or "
+            "pass NumPy's array"
         )
     if array.dtype == dtype and array.is_contiguous and array.shape == (*outer, *own):
         return _flat(array, outer)
@@ -237,5 +237,7 @@ def guvectorize(
 ) -> Any:
     """Turn a function of arrays into one that runs over additional axes before its own."""
     options = kernel_options(options)
+    if unknown := unknown_options(options):
+        raise UnknownOptionError(f"The following target options are not supported: {unknown}")
     given = listed(signatures)
     return lambda function: GeneralisedFunction(python_function(function), given, layout, options)

@@ -45,7 +45,7 @@ _PLACES = {
     "vector_types": f"{_OURS}.functions.vectors",
 }
 # Packages of Numba that have nothing of their own here.
-_PACKAGES = ("core", "kernels", "np", "typing")
+_PACKAGES = ("core", "np", "typing")
 # What a process without Numba finds.
 _WITHOUT_NUMBA = {
     "numba": f"{_OURS}.without_numba",

@@ -7,17 +7,21 @@ import types
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
+from amdjit import frontend
 from amdjit.api import Kernel, Launcher
 from amdjit.declarations import DeviceFunction
 from amdjit.diagnostics import LaunchError
 from amdjit.language.call_signatures import CallSignature
-from amdjit.language.signature_texts import NUMBA_SHORT_NAMES, parse_signature
+from amdjit.language.signature_texts import NUMBA_SHORT_NAMES, numba_name, parse_signature
 from amdjit.launching import explicit_signatures
 from amdjit.launching.launchers import ForAll
 from amdjit.numba_cuda.absent import refused
 from amdjit.numba_cuda.args import HintedForAll, HintedLauncher, with_hints
+from amdjit.numba_cuda.arrays import array_at
 from amdjit.numba_cuda.signatures import type_of
 from amdjit.numba_cuda.streams import stream_of
+from amdjit.numba_cuda.type_classes import as_dtype
+from amdjit.types import Array, Layout, Pointer
 
 __all__ = [
     "CUDADispatcher",
@@ -63,10 +67,20 @@ class Dispatcher(Kernel):
     def __init__(
         self, function: types.FunctionType, options: dict[str, Any], signatures: Any = None
     ) -> None:
-        super().__init__(function, options, signatures)
+        super().__init__(function, options, _with_arrays(signatures))
+        self._signatures = signatures
+        self._pointers = _pointers(signatures)
         inline = {"inline": False} if self._options.given.get("inline") is False else {}
-        self.device_function = explicit_signatures.device_function_of(function, inline, signatures)
+        self.device_function = explicit_signatures.device_function_of(
+            function, inline, _with_arrays(signatures)
+        )
         self._extensions: list[Any] = []
+
+    @property
+    def pointers(self) -> dict[int, Any]:
+        """NumPy's type of what each parameter that is a `CPointer` points at, by the parameter's
+        place. A launch takes an address for it, and the kernel an array without an end."""
+        return self._pointers
 
     @property
     def extensions(self) -> list[Any]:
@@ -101,19 +115,21 @@ class Dispatcher(Kernel):
             raise ConfigurationError(f"{name} is None: {self._usage()}")
         if len(extents) not in (1, 2, 3):
             raise ConfigurationError(
-                f"{self.__name__}: {name} has 1, 2 or 3 integers, not the {len(extents)} of "
-                f"{given}: an AMD GPU counts along x, y and z"
+                f"{self.__name__}: {name} must be a sequence of 1, 2 or 3 integers, got "
+                f"{list(extents)}: an AMD GPU counts along x, y and z"
             )
         for extent in extents:
             if not isinstance(extent, numbers.Integral):
                 raise ConfigurationTypeError(
-                    f"{self.__name__}: {name} consists of integers, and {extent!r} is "
-                    f"a {type(extent).__name__}: write int(...), or `//` in place of `/`"
+                    f"{self.__name__}: {name} must be a sequence of integers, got "
+                    f"{list(extents)}, and {extent!r} is a {type(extent).__name__}: write "
+                    "int(...), or `//` in place of `/`"
                 )
         return tuple(map(int, extents))
 
     def _extended(self, launcher: Launcher | ForAll, stream: Any) -> Any:
-        return ExtendedLaunch(self, launcher, stream) if self._extensions else launcher
+        is_extended = self._extensions or self._pointers
+        return ExtendedLaunch(self, launcher, stream) if is_extended else launcher
 
     def _usage(self) -> str:
         return (
@@ -144,6 +160,21 @@ class Dispatcher(Kernel):
         """Forget the specialisations, so that later launches compile again."""
         self.__init__(self.function, self._options.given, self._signatures)  # type: ignore[misc]
 
+    def inspect_types(  # type: ignore[override]
+        self, file: Any = None, signature: Any = None, **how: Any
+    ) -> Any:
+        """Write the typed tree of each specialisation, behind its signature, to an open text file.
+        Without one, return them as text, by signature.
+
+        how: Numba's `pretty=` and `style=`, which change nothing here.
+        """
+        if not hasattr(file, "write"):  # a signature comes first in amdjit's own kernels
+            return super().inspect_types(signature if file is None else file)
+        for given in self.signatures if signature is None else [signature]:
+            names = ", ".join(map(numba_name, given))
+            file.write(f"{self.__name__} ({names})\n{super().inspect_types(given)}\n")
+        return None
+
     def inspect_sass_cfg(self, signature: Any = None) -> NoReturn:
         """Raise AbsentError: there is no SASS on an AMD GPU."""
         refused("inspect_sass_cfg")
@@ -168,7 +199,7 @@ class Dispatcher(Kernel):
         """Compile for types, or for a signature: a tuple of types, `void(float32[:])`, or text."""
         if len(arguments) == 1 and isinstance(arguments[0], (str, tuple, CallSignature)):
             arguments = explicit_signatures.parameter_types(
-                self.__name__, _signatures(arguments[0])
+                self.__name__, _with_arrays(_signatures(arguments[0]))
             )
         return super().compile(*arguments, target=target, **options)
 
@@ -189,7 +220,8 @@ CUDADispatcher = Dispatcher
 
 
 class ExtendedLaunch:
-    """A launch whose arguments the handlers of a kernel's `extensions` prepare."""
+    """A launch whose arguments the handlers of a kernel's `extensions` prepare, and whose
+    addresses become arrays."""
 
     def __init__(self, kernel: Dispatcher, launcher: Launcher | ForAll, stream: Any) -> None:
         self._kernel, self._launcher, self._stream = kernel, launcher, stream
@@ -199,6 +231,9 @@ class ExtendedLaunch:
         finish: list[Any] = []
         stream = 0 if self._stream is None else self._stream
         prepared = [self._prepared(each, stream, finish) for each in arguments]
+        for place, dtype in self._kernel.pointers.items():
+            if place < len(prepared) and isinstance(prepared[place], numbers.Integral):
+                prepared[place] = array_at(int(prepared[place]), dtype)
         with_hints(self._launcher, prepared, stream, finish)
 
     def _prepared(self, value: Any, stream: Any, finish: list[Any]) -> Any:
@@ -279,7 +314,37 @@ def _signatures(given: Any) -> Any:
         return parse_signature(given, NUMBA_SHORT_NAMES)
     if isinstance(given, list):
         return [_signatures(each) for each in given]
-    return given
+    return frontend.of_numba(given)
+
+
+def _types(signature: Any) -> tuple[Any, ...]:
+    """Return the types of the parameters in one signature."""
+    types = signature.args if isinstance(signature, CallSignature) else signature
+    return tuple(map(frontend.of_numba, types)) if isinstance(types, tuple) else ()
+
+
+def _with_arrays(given: Any) -> Any:
+    """Return signatures with an array in the place of each pointer, which begins at its address."""
+    if isinstance(given, list):
+        return [_with_arrays(each) for each in given]
+    if not any(isinstance(each, Pointer) for each in _types(given)):
+        return given
+    types = tuple(
+        Array(e.element, 1, Layout.CONTIGUOUS) if isinstance(e, Pointer) else e
+        for e in _types(given)
+    )
+    return CallSignature(given.return_type, types) if isinstance(given, CallSignature) else types
+
+
+def _pointers(given: Any) -> dict[int, Any]:
+    """Return NumPy's type of what the pointers of signatures point at, by the parameters'
+    places."""
+    return {
+        place: as_dtype(kind.element)
+        for signature in (given if isinstance(given, list) else [given])
+        for place, kind in enumerate(_types(signature))
+        if isinstance(kind, Pointer)
+    }
 
 
 def _made(
@@ -288,7 +353,7 @@ def _made(
     if isinstance(function, (Kernel, DeviceFunction)):
         function = function.function
     if device:
-        made = explicit_signatures.device_function_of(function, options, signatures)
+        made = explicit_signatures.device_function_of(function, options, _with_arrays(signatures))
         return DeviceDispatcher(made.function, made.inline, made.signatures)
     # Whether a launch is cooperative follows from what the kernel calls.
     options = {name: value for name, value in options.items() if name != "cooperative"}

@@ -12,7 +12,7 @@ from amdjit.language.call_signatures import CallSignature
 from amdjit.language.complex_types import COMPLEX64, COMPLEX128
 from amdjit.language.signature_texts import NUMBA_SHORT_NAMES, parse_signature
 from amdjit.launching.array_facts import distinct_type
-from amdjit.launching.kernel_options import UnknownOptionError
+from amdjit.launching.kernel_options import UnknownOptionError, known_names
 from amdjit.numba_cuda.arrays import as_cuda_array
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.types import (
@@ -42,11 +42,23 @@ def _signature(given: Any) -> CallSignature:
     return CallSignature(None, tuple(map(frontend.of_numba, given)))
 
 
+class UnrecognizedOptionError(UnknownOptionError, KeyError):
+    """`vectorize` has no option of this name: also a KeyError, as in Numba."""
+
+    __str__ = UnknownOptionError.__str__
+
+
+def unknown_options(options: Mapping[str, Any]) -> str:
+    """Return the names of options that kernels have not; empty if there are none."""
+    names = known_names()
+    return ", ".join(repr(name) for name in options if name not in names)
+
+
 def kernel_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options for kernels among those of `vectorize` and `guvectorize`;
-    UnknownOptionError for nopython=False."""
+    UnknownOptionError for nopython=False, since amdjit has no object mode."""
     if not options.get("nopython", True):
-        raise UnknownOptionError("nopython=False: amdjit has no object mode, so leave it out")
+        raise UnknownOptionError("nopython flag must be True")
     return {name: value for name, value in options.items() if name not in ("nopython", "cache")}
 
 

@@ -21,6 +21,8 @@ from amdjit.language.complex_types import (
     complex128,
 )
 from amdjit.language.type_classes import TypeClass
+from amdjit.numba_cuda.functions.memories import carray as carray
+from amdjit.numba_cuda.functions.memories import farray as farray
 from amdjit.numba_cuda.signatures import type_of
 from amdjit.types import dtype_of_element
 

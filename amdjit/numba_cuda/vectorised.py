@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from amdjit.language.call_signatures import CallSignature
 from amdjit.launching import explicit_signatures
 from amdjit.numba_cuda.arrays import numba_array
 from amdjit.numba_cuda.signatures import (
+    UnrecognizedOptionError,
     chosen,
     dtype_of,
     has_records,
@@ -21,6 +23,7 @@ from amdjit.numba_cuda.signatures import (
     listed,
     on_device,
     python_function,
+    unknown_options,
 )
 from amdjit.numba_cuda.streams import stream_of
 from amdjit.runtime.arrays import DeviceArray
@@ -79,7 +82,12 @@ def vectorize(
 ) -> Any:
     """Turn a function of numbers into one of arrays: `@vectorize(["float32(float32,
     float32)"])`."""
+    if options.get("nopython"):
+        redundant = "nopython kwarg for cuda target is redundant"
+        warnings.warn(redundant, RuntimeWarning, stacklevel=2)
     options = kernel_options(options)
+    if unknown := unknown_options(options):
+        raise UnrecognizedOptionError(f"Unrecognized options. Got: {unknown}")
     if callable(signatures) and not isinstance(signatures, (Type, CallSignature)):
         return VectorizedFunction(python_function(signatures), [], options)
     given = [] if signatures is None else listed(signatures)

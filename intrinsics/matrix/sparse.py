@@ -16,6 +16,8 @@ Source: RDNA4 ISA, 7.12 "Wave Matrix Multiply Accumulate", on the index of spars
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from amdjit.declarations import device_function
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.fragments import Fragment, move_in_layout
@@ -28,7 +30,6 @@ from amdjit.intrinsics.matrix.transfers.memory import static_range as _static_ra
 from amdjit.intrinsics.numbers.integers import perm
 from amdjit.intrinsics.wave import lane_id
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.late_methods import dataclass
 from amdjit.types import u8, u32
 
 

@@ -184,7 +184,7 @@ def test_a_generalised_function_with_one_signature_converts() -> None:
     x = np.arange(4, dtype=np.int32)
     assert scaled(np.int64(3), x).tolist() == [0, 3, 6, 9]
     assert scaled(2.9, x).tolist() == [0, 2, 4, 6]
-    with pytest.raises(TypeError, match="does not become safely"):
+    with pytest.raises(TypeError, match=r"does not become safely.* does not support .astype\(\)"):
         scaled(cuda.to_device(np.array(3)), x)
 
     @cuda.guvectorize([void(int32, int32[:])], "()->()")
@@ -207,7 +207,7 @@ def test_arrays_for_the_results_of_generalised_functions() -> None:
     out = np.zeros(4, np.int32)
     assert shifted(x, np.int32([2]), out=out) is out
     assert out.tolist() == [2, 3, 4, 5]
-    with pytest.raises(ValueError, match="give them once"):
+    with pytest.raises(ValueError, match="'out' as both positional and keyword"):
         shifted(x, 1, out, out=out)
     with pytest.raises(ValueError, match=r"the shape \(4,\), and the array for it \(3,\)"):
         shifted(x, 1, out[:3])
@@ -220,9 +220,9 @@ def test_arrays_for_the_results_of_generalised_functions() -> None:
     assert cut(x, np.zeros(2, np.int32)).tolist() == [0, 1]
     with pytest.raises(ValueError, match="no input has the axis m"):
         cut(x)
-    with pytest.raises(TypeError, match="nopython=False"):
+    with pytest.raises(TypeError, match="nopython flag must be True"):
         cuda.guvectorize(["void(int32[:], int32[:])"], "(n)->(m)", nopython=False)
-    with pytest.raises(TypeError, match="no option 'what'"):
+    with pytest.raises(TypeError, match="not supported: 'what'"):
         cuda.guvectorize(["void(int32[:], int32[:])"], "(n)->(m)", what=1)(cut)
 
 

@@ -8,7 +8,17 @@ from typing import Any
 from amdjit.frontend.values.structures import element_of_dtype
 from amdjit.language.call_signatures import CallSignature
 from amdjit.language.complex_types import ComplexElement
-from amdjit.types import VOID, Array, Layout, Record, Scalar, Tuple, dtype_of_element
+from amdjit.types import (
+    VOID,
+    AddressSpace,
+    Array,
+    Layout,
+    Pointer,
+    Record,
+    Scalar,
+    Tuple,
+    dtype_of_element,
+)
 
 __all__ = ["as_numbas", "of_numba"]
 
@@ -27,6 +37,8 @@ def of_numba(given: Any) -> Any:
         return CallSignature(of_numba(given.return_type), tuple(map(of_numba, given.args)))
     if "Type" not in classes:
         return given
+    if "CPointer" in classes:
+        return Pointer(of_numba(given.dtype), AddressSpace.GLOBAL)
     if "BaseTuple" in classes:
         return tuple(map(of_numba, given))
     if "Array" in classes:

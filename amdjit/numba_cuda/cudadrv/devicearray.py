@@ -4,16 +4,22 @@ from typing import Any
 
 from amdjit.numba_cuda.arrays import DeviceNDArray as DeviceNDArray
 from amdjit.numba_cuda.arrays import DeviceRecord as DeviceRecord
+from amdjit.numba_cuda.arrays import array_core as array_core
+from amdjit.numba_cuda.arrays import auto_device as auto_device
+from amdjit.numba_cuda.arrays import device_array_like as from_array_like
+from amdjit.numba_cuda.arrays import from_record_like as from_record_like
 from amdjit.numba_cuda.arrays import is_cuda_ndarray as is_cuda_ndarray
 
-__all__ = ["DeviceNDArray", "DeviceRecord", "array_core", "is_contiguous", "is_cuda_ndarray"]
-
-
-def array_core(ary: Any) -> Any:
-    """Return an array without the axes along which it repeats the same elements (of stride 0)."""
-    if not ary.strides or not ary.size:
-        return ary
-    return ary[tuple(slice(None) if stride else 0 for stride in ary.strides)]
+__all__ = [
+    "DeviceNDArray",
+    "DeviceRecord",
+    "array_core",
+    "auto_device",
+    "from_array_like",
+    "from_record_like",
+    "is_contiguous",
+    "is_cuda_ndarray",
+]
 
 
 def is_contiguous(ary: Any) -> bool:

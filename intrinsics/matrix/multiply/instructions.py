@@ -24,6 +24,7 @@ Sources: RDNA4 ISA, 7.12 "Wave Matrix Multiply Accumulate"; clang's AMDGPU built
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -36,7 +37,6 @@ from amdjit.intrinsics.models.matrix_layouts import (
     matrix_instruction,
 )
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.late_methods import dataclass
 from amdjit.types import (
     Scalar,
     Type,

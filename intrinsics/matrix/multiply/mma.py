@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -20,7 +21,6 @@ from amdjit.intrinsics.models.matrix_layouts import (
 )
 from amdjit.intrinsics.models.mfma_instructions import CDNA, MfmaInstruction, mfma_instructions
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.late_methods import dataclass
 from amdjit.types import Type, bf8, bf16, f16, f32, fp8, i8, i32, u8
 
 _INSTRUCTION_TYPES: dict[Any, str] = {

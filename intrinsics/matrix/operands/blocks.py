@@ -12,6 +12,7 @@ and an accumulator's rows go to the groups in turn. Those of CDNA follow below.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from amdjit.intrinsics.matrix.operands.parameters import (
@@ -24,7 +25,6 @@ from amdjit.intrinsics.matrix.operands.parameters import (
 )
 from amdjit.intrinsics.models.matrix_layouts import Generation
 from amdjit.intrinsics.models.mfma_instructions import mfma_instructions
-from amdjit.late_methods import dataclass
 from amdjit.types import (
     Scalar,
     Type,

@@ -6,7 +6,7 @@ registers, `FragmentKind.blocks`, and how waves divide it, `FragmentKind.share`.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,7 +33,6 @@ from amdjit.intrinsics.matrix.operands.schedules import Share, Turns, share_of, 
 from amdjit.intrinsics.models.matrix_layouts import Generation, instructions_with
 from amdjit.intrinsics.models.mfma_instructions import cdna_of
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.late_methods import dataclass
 from amdjit.target import TARGETS
 from amdjit.types import SCALARS, Scalar
 

@@ -14,13 +14,13 @@ Source: rocWMMA's API reference, `fragment_scheduler`; io_scheduler_impl.hpp.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from amdjit.declarations import device_function
 from amdjit.intrinsics.wave import wave_id
 from amdjit.language.compile_time import Compilation, CompileTimeFunction, Refused
-from amdjit.late_methods import dataclass
 
 
 class Order(Enum):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from amdjit.declarations import device_function
@@ -32,7 +33,6 @@ from amdjit.intrinsics.matrix.transfers.memory import static_range
 from amdjit.intrinsics.numbers.integers import perm
 from amdjit.intrinsics.wave import lane_id, shuffle_xor, swap_in_rows, swap_rows
 from amdjit.language.compile_time import Compilation, compile_time
-from amdjit.late_methods import dataclass
 from amdjit.types import u32
 
 # Selectors of `perm(other, own, ...)`: one word or the other as a whole.

@@ -3,6 +3,7 @@ neighbours."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -11,7 +12,6 @@ from amdjit.intrinsics.matrix.operands.blocks import Blocks
 from amdjit.intrinsics.matrix.operands.kinds import FragmentKind
 from amdjit.intrinsics.matrix.operands.parameters import DataLayout
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.late_methods import dataclass
 from amdjit.types import AddressSpace, Array, Scalar
 
 bitcast = SpecialForm(Form.BITCAST, "The same bits read as another type.")

@@ -8,13 +8,14 @@ order.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from amdjit.declarations import device_function
 from amdjit.intrinsics.lds import local
 from amdjit.intrinsics.matrix.operands.blocks import Blocks
 from amdjit.intrinsics.matrix.transfers.exchanges import Place, Swap, exchange
 from amdjit.intrinsics.matrix.transfers.memory import bitcast, first_along, static_range
 from amdjit.language.compile_time import Compilation, compile_time
-from amdjit.late_methods import dataclass
 from amdjit.types import Type, u8, u16, u32, vector
 
 

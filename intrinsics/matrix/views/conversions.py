@@ -8,7 +8,7 @@ where blocks are 32 deep.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from amdjit.declarations import device_function
@@ -32,7 +32,6 @@ from amdjit.intrinsics.matrix.transfers.memory import (
 from amdjit.intrinsics.matrix.views.transforms import Transform, moved, plan
 from amdjit.intrinsics.models.matrix_layouts import Generation
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.late_methods import dataclass
 from amdjit.types import SCALARS, Scalar, Type, f16, i32, u32, vector
 
 _ONE_UP = (Swap(Place(True, 4), Place(True, 5)),)

@@ -12,6 +12,8 @@ the same height, so a reduction of one fragment can be used with another.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from amdjit.declarations import device_function
 from amdjit.intrinsics.lanes.combinations import neutral
 from amdjit.intrinsics.lds import local
@@ -21,7 +23,6 @@ from amdjit.intrinsics.matrix.transfers.exchanges import of_lane
 from amdjit.intrinsics.matrix.transfers.memory import first_along, static_range
 from amdjit.intrinsics.wave import lane_id
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.late_methods import dataclass
 from amdjit.types import Scalar
 
 _OPERATIONS = ("add", "mul", "min", "max", "minimum", "maximum")

@@ -10,7 +10,7 @@ Source: rocWMMA's API reference, rocwmma_transforms.hpp.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from amdjit.declarations import device_function
@@ -34,7 +34,6 @@ from amdjit.intrinsics.matrix.transfers.exchanges import (
 from amdjit.intrinsics.matrix.transfers.memory import put_registers, registers, static_range
 from amdjit.intrinsics.models.matrix_layouts import Generation
 from amdjit.language.compile_time import Compilation, Refused, compile_time
-from amdjit.late_methods import dataclass
 from amdjit.types import Type, u32, vector
 
 
