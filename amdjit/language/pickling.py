@@ -2,8 +2,8 @@
 
 A pickle holds the module and the name, under which the process that reads it finds the object. What
 stands in `__main__`, in a notebook or within a function, other processes may not find: where
-cloudpickle is loaded (Dask and loky load it), such a pickle also holds the function itself, the
-text that it was compiled from, and its options.
+cloudpickle is loaded (Dask, loky and Numba load it), such a pickle also holds the function itself,
+the text that it was compiled from, and its options.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ def _found(module: str, name: str) -> Any:
 
 def _contents(value: PickledByName) -> bytes | None:
     """Return what makes the object in another process, None without cloudpickle."""
-    cloudpickle: Any = sys.modules.get("cloudpickle")
+    loaded = (sys.modules.get(name) for name in ("cloudpickle", "numba.cloudpickle"))
+    cloudpickle: Any = next(filter(None, loaded), None)
     if cloudpickle is None:
         return None
     make, parts = value.pickled_parts()

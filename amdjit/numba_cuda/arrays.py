@@ -24,6 +24,7 @@ from amdjit.runtime.strides import contiguous_strides
 
 # The longest span whose offsets fit 32 bits.
 _MOST_BYTES = 2**31 - 1
+_PARTS = 6
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -37,10 +38,32 @@ class EmulatorMark:
         return f"<memory of {self.array.device.name}, which no GPU reads>"
 
 
+@dataclass(frozen=True)
+class ArrayType:
+    """Numba's type of a device array: the type of the elements, how many axes there are, and the
+    layout, "C", "F" or "A"."""
+
+    dtype: Any
+    ndim: int
+    layout: str
+
+
 class DeviceNDArray(DeviceArray):
     """A device array with the methods that Numba's arrays have."""
 
     __slots__ = ()
+
+    def __init__(self, *parts: Any, **named: Any) -> None:
+        """Make an array of arbitrary contents, `DeviceNDArray(shape, strides, dtype)`, or of the
+        six parts of a device array."""
+        if len(parts) != _PARTS:
+            parts = _parts_of_new(*parts, **named)
+        super().__init__(*parts)
+
+    @property
+    def _numba_type_(self) -> ArrayType:
+        layout = "C" if self.is_c_contiguous() else "F" if self.is_f_contiguous() else "A"
+        return ArrayType(frontend.element_of_dtype(self.dtype), self.ndim, layout)
 
     def copy_to_host(self, ary: Any = None, stream: Any = 0) -> Any:
         """Copy to a NumPy array, a new one or `ary`, and return it."""
@@ -143,7 +166,7 @@ class DeviceNDArray(DeviceArray):
         """Return a view with the axes in another order; ValueError if some axes are missing."""
         axes = tuple(range(self.ndim))[::-1] if axes is None else tuple(axes)
         if sorted(axes) != list(range(self.ndim)):
-            raise ValueError(f"invalid axes list {axes} for an array of {self.ndim} axes")
+            raise ValueError(f"invalid axes list {axes}")
         return self._view(
             0, tuple(self.shape[a] for a in axes), tuple(self.strides[a] for a in axes)
         )
@@ -191,7 +214,16 @@ class DeviceNDArray(DeviceArray):
         return view._as_value() if view.ndim == 0 else view
 
     def __setitem__(self, key: object, value: Any) -> None:
-        super().__getitem__(key).assign(value)
+        place, shape = super().__getitem__(key), np.shape(value)
+        if len(shape) > place.ndim:
+            raise ValueError(f"Can't assign {len(shape)}-D array to {place.ndim}-D self")
+        for axis, (extent, given) in enumerate(zip(place.shape[::-1], shape[::-1], strict=False)):
+            if given not in (1, extent):
+                raise ValueError(
+                    f"Can't copy sequence with size {given} to array axis "
+                    f"{place.ndim - 1 - axis} with dimension {extent}"
+                )
+        place.assign(value)
 
     def _as_value(self) -> Any:
         """Return the only element: a number as a value on the host, a record by reference."""
@@ -234,10 +266,7 @@ class DeviceRecord(DeviceNDArray):
     def __init__(self, *parts: Any) -> None:
         """Make a record of a NumPy type with arbitrary contents, `DeviceRecord(dtype)`, or of the
         parts of a device array."""
-        if len(parts) == 1:
-            made = creation.empty((), np.dtype(parts[0]))
-            parts = (made.device, made.address, (), made.dtype, (), made._owner)
-        super().__init__(*parts)
+        super().__init__(*(((), (), *parts) if len(parts) == 1 else parts))
 
     @property
     def _numba_type_(self) -> Any:
@@ -267,6 +296,13 @@ class DeviceRecord(DeviceNDArray):
         base, shape = kind.subdtype or (kind, ())
         strides = contiguous_strides(shape, base.itemsize)
         return DeviceNDArray(self.device, self.address + offset, shape, base, strides, self._owner)
+
+
+def _parts_of_new(
+    shape: Any, strides: Any = None, dtype: Any = np.float64, stream: Any = 0
+) -> tuple[Any, ...]:
+    made = device_array(shape, dtype, strides or None)
+    return made.device, made.address, made.shape, made.dtype, made.strides, made._owner
 
 
 def array_at(address: int, dtype: Any) -> DeviceNDArray:

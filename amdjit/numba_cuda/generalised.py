@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from amdjit.api import Kernel
 from amdjit.arrays import creation
 from amdjit.arrays.copying import copy_array
 from amdjit.language.call_signatures import CallSignature
+from amdjit.language.pickling import PickledByName
 from amdjit.launching.kernel_options import UnknownOptionError
 from amdjit.numba_cuda.arrays import numba_array
 from amdjit.numba_cuda.functions.generalising import generalised
@@ -38,7 +39,7 @@ _BLOCK = 64
 Axes = tuple[str, ...]
 
 
-class GeneralisedFunction:
+class GeneralisedFunction(PickledByName):
     """A function of arrays. One work-item calls it for each index of the axes before its own."""
 
     __name__: str
@@ -53,7 +54,9 @@ class GeneralisedFunction:
                     "guvectorized functions cannot return values: signature "
                     f"{signature} specifies {signature.return_type} return type"
                 )
-        self.py_func = function
+        # Not `py_func`: kernels would call that, which knows no axes before its own.
+        self.function = function
+        self._given = signatures, layout, options
         self.signature = layout
         self.max_blocksize = 1024
         self._signatures = [each.args for each in signatures]
@@ -81,6 +84,10 @@ class GeneralisedFunction:
         if not results:
             made = [x[()] if isinstance(x, np.ndarray) else x for x in made]
         return made[0] if len(made) == 1 else tuple(made)
+
+    def pickled_parts(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """Return what makes this function in a process that does not find it by its name."""
+        return GeneralisedFunction, (self.function, *self._given)
 
     def _all_given(self, given: tuple[Any, ...], out: Any) -> tuple[Any, ...]:
         """Return the inputs and, if they are given, the arrays for results."""
@@ -185,7 +192,7 @@ class GeneralisedFunction:
         )
         block = min(_BLOCK, self.max_blocksize)
         launch = self._kernel[-(-size // block), block, stream]
-        launch(self.py_func, values, (*placed, *outs))
+        launch(self.function, values, (*placed, *outs))
         for result, out in zip(results, outs, strict=True):
             if isinstance(result, DeviceArray):
                 if not result.is_contiguous:

@@ -52,6 +52,9 @@ __all__ = [
     "unsigned_domain",
 ]
 
+numpy_version = tuple(map(int, np.__version__.split(".")[:2]))
+"""NumPy's version, two numbers."""
+
 _COMPLEX = {COMPLEX64: complex64, COMPLEX128: complex128}
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from amdjit.algorithms.reduction import reduce as reduced
 from amdjit.algorithms.vectorize import Vectorized
 from amdjit.language.call_signatures import CallSignature
+from amdjit.language.pickling import PickledByName
 from amdjit.launching import explicit_signatures
 from amdjit.numba_cuda.arrays import numba_array
 from amdjit.numba_cuda.signatures import (
@@ -32,7 +33,7 @@ from amdjit.types import Type
 __all__ = ["Reduce", "VectorizedFunction", "reduce", "vectorize"]
 
 
-class VectorizedFunction:
+class VectorizedFunction(PickledByName):
     """A function of numbers that takes arrays, computed in the types of its signatures.
 
     Without signatures it is computed in the types of the arguments.
@@ -42,6 +43,7 @@ class VectorizedFunction:
         functools.update_wrapper(self, function)
         self.py_func = function
         self.max_blocksize = 1024
+        self._given = signatures, options
         self._signatures = [each.args for each in signatures]
         made = [_typed(function, each) for each in signatures]
         self._vectorized = [_vectorized(each, options) for each in made or [function]]
@@ -57,6 +59,15 @@ class VectorizedFunction:
             number = chosen(self.__name__, self._signatures, [dtype_of(x) for x in inputs])
         result = self._vectorized[number](*inputs, out=out, stream=stream_of(stream))
         return numba_array(result) if isinstance(result, DeviceArray) else result
+
+    @property
+    def function(self) -> Any:
+        """The Python function."""
+        return self.py_func
+
+    def pickled_parts(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """Return what makes this function in a process that does not find it by its name."""
+        return VectorizedFunction, (self.py_func, *self._given)
 
     def reduce(self, array: Any, stream: Any = 0) -> Any:
         """Combine all elements with the function of two numbers."""

@@ -291,8 +291,8 @@ class DeviceArray:
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError(
-                "a NumPy array of a DeviceArray is always a copy; numpy.from_dlpack may share "
-                "memory"
+                "`copy=False` is not possible: a NumPy array of a DeviceArray is always a copy; "
+                "numpy.from_dlpack may share memory"
             )
         host = self.copy_to_host()
         return host if dtype is None else host.astype(dtype, copy=False)

@@ -19,6 +19,8 @@ __all__ = [
     "from_record_like",
     "is_contiguous",
     "is_cuda_ndarray",
+    "require_cuda_ndarray",
+    "verify_cuda_ndarray_interface",
 ]
 
 
@@ -31,3 +33,17 @@ def is_contiguous(ary: Any) -> bool:
                 return False
             step *= extent
     return True
+
+
+def require_cuda_ndarray(obj: Any) -> None:
+    """Raise ValueError for anything but an array on the device."""
+    if not is_cuda_ndarray(obj):
+        raise ValueError("require an cuda ndarray object")
+
+
+def verify_cuda_ndarray_interface(obj: Any) -> None:
+    """Raise ValueError for anything but an array on the device, and AttributeError for one without
+    Numba's attributes."""
+    require_cuda_ndarray(obj)
+    for name in ("shape", "strides", "dtype", "size"):
+        getattr(obj, name)
