@@ -15,6 +15,7 @@ from amdjit.arrays import creation
 from amdjit.arrays.copying import copy_array
 from amdjit.language.call_signatures import CallSignature
 from amdjit.language.pickling import PickledByName
+from amdjit.language.signature_texts import numba_name
 from amdjit.launching.kernel_options import UnknownOptionError
 from amdjit.numba_cuda.arrays import numba_array
 from amdjit.numba_cuda.functions.generalising import generalised
@@ -52,7 +53,7 @@ class GeneralisedFunction(PickledByName):
             if signature.return_type not in (None, VOID):
                 raise TypeError(
                     "guvectorized functions cannot return values: signature "
-                    f"{signature} specifies {signature.return_type} return type"
+                    f"{signature} specifies {numba_name(signature.return_type)} return type"
                 )
         # Not `py_func`: kernels would call that, which knows no axes before its own.
         self.function = function

@@ -36,6 +36,7 @@ PACKAGES = {
     "aquagrid": ("aquagrid", "its CPU backend"),
     "cuda_friendly_vincenty": ("cuda-friendly-vincenty", "itself on the CPU"),
     "datashader": ("datashader", "NumPy; kernels with NumPy arrays in place of CuPy's"),
+    "disimpy": ("disimpy", "its own tests of these functions"),
     "frbb": ("frbb", "its CPU mode"),
     "gamdpy": ("gamdpy", "NumPy, and conservation of energy"),
     "geofast": ("geofast", "NumPy"),
