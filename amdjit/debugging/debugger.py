@@ -21,9 +21,9 @@ from amdjit.diagnostics import KernelFault, LaunchError
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.emulator.layout import PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
 from amdjit.emulator.stepping.launch import Group, SteppedLaunch, Wanted, WaveState
-from amdjit.isa import disassemble
 from amdjit.isa.instruction import Instruction, Register, RegisterFile
 from amdjit.isa.register_numbers import EXEC_LO
+from amdjit.isa.text import disassemble
 from amdjit.isa.traits import Idle
 from amdjit.options import Environment
 from amdjit.replaying import ReplayMemory, element_type

@@ -431,9 +431,9 @@ class KernelCompiler:
         size, known = kernel.descriptor.wave_size, self._host.shapes
         return quick_tier.translate_threaded(graph, wanted.full_waves, _mode(kernel), size, known)
 
-    def _thread_steps(self, wanted: _Wanted, graph: Graph) -> ThreadedProgram:
+    def _thread_steps(self, wanted: _Wanted, graph: control_flow.Graph) -> ThreadedProgram:
         kernel, known = wanted.kernel, self._host.shapes
-        return translate_threaded(
+        return quick_tier.translate_threaded(
             graph,
             wanted.full_waves,
             _mode(kernel),
