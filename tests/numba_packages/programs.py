@@ -417,7 +417,7 @@ def disimpy() -> Results:
 
     for name, test in vars(tests).items():
         if name.startswith("test__cuda"):
-            yield name.removeprefix("test"), lambda t=test: passes(t), lambda: True
+            yield name.removeprefix("test_"), lambda t=test: passes(t), lambda: True
 
 
 def cuda_friendly_vincenty() -> Results:
