@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 def test_the_programs_of_the_page_run(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "numba_cuda.md").read_text()
     programs = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(programs) == 6
+    assert len(programs) == 7
     file = tmp_path / "programs.py"
     file.write_text("\n".join(programs))
     paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
