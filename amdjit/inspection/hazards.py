@@ -23,10 +23,10 @@ from amdjit.inspection.facts import json_text
 from amdjit.inspection.machine_code import MachineCode, read_machine_code
 from amdjit.inspection.missing import HIDDEN_BRANCHES
 from amdjit.inspection.waits import Waits, find_waits
-from amdjit.isa import disassemble
 from amdjit.isa.analysis.control_flow import Graph
-from amdjit.isa.analysis.kernel_code import instruction_set_in
 from amdjit.isa.instruction import Instruction
+from amdjit.isa.instruction_set import instruction_set_in
+from amdjit.isa.text import disassemble
 from amdjit.isa.traits import Idle, Immediate, MemoryKind, Space, Unit
 
 __all__ = ["SCHEMA", "Hazards", "SpareWait", "hazards", "kernel_hazards"]

@@ -15,9 +15,10 @@ from amdjit.code_object import CodeObject
 from amdjit.emulator.checks.waits.code_object import find_missing_waits
 from amdjit.emulator.checks.waits.marks import is_pause
 from amdjit.inspection.hazards import hazards
-from amdjit.isa import decode_all, disassemble
 from amdjit.isa.analysis.kernel_code import instruction_set_in
+from amdjit.isa.decode import decode_all
 from amdjit.isa.instruction import Instruction
+from amdjit.isa.text import disassemble
 from tests.emulator.building import COMPILER, TARGET_FLAGS, compile_source, using
 from tests.emulator.random_programs import Program
 from tests.emulator.required_tools import needs_tools
