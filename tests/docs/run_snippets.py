@@ -3,8 +3,9 @@
 something else than its page shows.
 
 Each page is a process, in which its programs run in order, as scripts; a program whose first line
-names a file, `# folder/name.py`, is written there, and run if it is in no folder. A program that
-imports what `pip install amdjit` does not bring is left out, with those after it, if its page says
+names a file, `# folder/name.py`, is written there, and run if it is in no folder. On the pages of
+docs/questions, a command whose output is shown is run too, in its place. A program that imports
+what `pip install .` does not bring is left out, with those after it, if its page says
 `pip install "amdjit[EXTRA]"`, and only then.
 """
 
@@ -15,6 +16,7 @@ import io
 import os
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -24,8 +26,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = re.compile(
-    r"```python\n(?P<code>.*?)```(?:\n+Prints:\n+```\n(?P<text>.*?)```)?", re.DOTALL
+QUESTIONS = ROOT / "docs" / "questions"
+SHOWN = r"\n+Prints:\n+```\n(?P<text>.*?)```"
+PROGRAM = re.compile(rf"```python\n(?P<code>.*?)```(?:{SHOWN})?", re.DOTALL)
+STEP = re.compile(  # a program, or a command with its output
+    rf"```python\n(?P<code>.*?)```(?:{SHOWN})?"
+    rf"|```\n(?P<command>(?:amdjit|python) [^`]*?)\n```{SHOWN.replace('text', 'output')}",
+    re.DOTALL,
 )
 NAMED = re.compile(r"# (\S+\.py)\n")
 EXTRA = re.compile(r'pip install "amdjit\[(\w+)\]"')
@@ -41,29 +48,54 @@ def missing(text: str, code: str) -> list[str]:
 
 
 def run_page(page: Path) -> None:
-    """Run a page's programs in the current folder."""
+    """Run a page's programs in the current folder, and its commands if it is a question's."""
     names: dict[str, object] = {}
     text = page.read_text(encoding="utf-8")
     sys.path.insert(0, str(Path.cwd()))
-    for number, match in enumerate(PROGRAM.finditer(text), 1):
-        lacks = missing(text, match["code"])
+    steps = STEP if page.parent == QUESTIONS else PROGRAM
+    for number, match in enumerate(steps.finditer(text), 1):
+        found = match.groupdict()
+        if found.get("command"):
+            check(f"command {number}", output_of(found["command"]), found["output"])
+            continue
+        lacks = missing(text, found["code"])
         if lacks:
             print(f"left out from program {number} on: the page says it needs {', '.join(lacks)}")
             return
-        named = NAMED.match(match["code"])
+        named = NAMED.match(found["code"])
         file = Path(named[1] if named else f"{page.stem}_{number}.py")
         file.parent.mkdir(exist_ok=True)
-        file.write_text(match["code"], encoding="utf-8")  # kernels are read from files
+        file.write_text(found["code"], encoding="utf-8")  # kernels are read from files
         if len(file.parts) > 1:
             continue
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            found = runpy.run_path(str(file), init_globals=names, run_name="__main__")
-        names = {name: value for name, value in found.items() if not name.startswith("__")}
-        if match["text"] is not None and normalised(printed.getvalue()) != normalised(
-            match["text"]
-        ):
-            raise SystemExit(f"program {number} prints\n{printed.getvalue()}")
+            made = runpy.run_path(str(file), init_globals=names, run_name="__main__")
+        names = {name: value for name, value in made.items() if not name.startswith("__")}
+        check(f"program {number}", printed.getvalue(), found["text"])
+
+
+def output_of(command: str) -> str:
+    """Return what a command prints, whatever its exit status: a gate that fails is an answer."""
+    words = shlex.split(command.replace("\\\n", " "))
+    module = {"amdjit": ["-m", "amdjit"], "python": []}[words[0]]
+    paths = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    done = subprocess.run(
+        [sys.executable, *module, *words[1:]],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        env={**os.environ, "PATH": paths},  # `amdjit run -- python` starts this environment's
+    )
+    if not done.stdout:
+        raise SystemExit(f"{command}\n{done.stderr}")
+    return done.stdout
+
+
+def check(step: str, printed: str, shown: str | None) -> None:
+    """End with what was printed, if a page shows something else."""
+    if shown is not None and normalised(printed) != normalised(shown):
+        raise SystemExit(f"{step} prints\n{printed}")
 
 
 def normalised(text: str) -> str:
@@ -101,7 +133,11 @@ def main(arguments: list[str]) -> int:
         return 0
     pages = [Path(each).resolve() for each in arguments] or [
         page
-        for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+        for page in (
+            ROOT / "README.md",
+            *sorted((ROOT / "docs").glob("*.md")),
+            *sorted(QUESTIONS.glob("*.md")),
+        )
         if PROGRAM.search(page.read_text(encoding="utf-8"))
     ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
