@@ -23,7 +23,8 @@ copyright = "the amdjit developers"
 version = release = amdjit.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode", "sphinx_copybutton"]
-exclude_patterns = ["generators"]
+exclude_patterns = ["generators", "_templates"]
+templates_path = ["_templates"]
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
 suppress_warnings = ["myst.header"]
@@ -40,6 +41,17 @@ html_theme_options = {
     "source_repository": REPOSITORY,
     "source_branch": "main",
     "source_directory": "docs/",
+}
+# furo's, with the list of versions behind the search.
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/search.html",
+        "sidebar/versions.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
 }
 copybutton_exclude = ".linenos, .gp, .go"
 

@@ -91,7 +91,7 @@ def test_links_of_the_description_lead_somewhere_from_anywhere(metadata: Message
 
 
 def test_the_recipe_for_conda_needs_the_same(metadata: Message) -> None:
-    recipe = (ROOT / ".ci" / "conda" / "meta.yaml").read_text()
+    recipe = (ROOT / ".ci" / "conda" / "recipe.yaml").read_text()
     run = re.search(r"  run:\n((?:    - .*\n)+)", recipe)
     assert run
     lines = [line.strip("- ").split(" ", 1) for line in run[1].splitlines()]
@@ -102,4 +102,16 @@ def test_the_recipe_for_conda_needs_the_same(metadata: Message) -> None:
     assert needed.keys() == expected.keys()
     for name, specifier in expected.items():
         assert Requirement(f"{name}{needed[name]}").specifier == specifier
-    assert f'version = "{metadata["Version"]}"' in recipe
+    (named,) = re.findall(r"^      - (\S+ = \S+)$", recipe, re.MULTILINE)
+    assert named == "amdjit = amdjit.command_line:main"
+
+
+def test_the_recipe_for_conda_can_be_rendered(metadata: Message) -> None:
+    """What rattler-build reads in it. Building it needs conda's channels."""
+    rattler = pytest.importorskip("rattler_build", reason="pip install py-rattler-build")
+    recipe = rattler.Stage0Recipe.from_file(ROOT / ".ci" / "conda" / "recipe.yaml")
+    (rendered,) = (variant.recipe.to_dict() for variant in recipe.render())
+    assert rendered["package"] == {"name": "amdjit", "version": metadata["Version"]}
+    assert rendered["build"]["noarch"] == "python"
+    assert rendered["about"]["license"] == metadata["License-Expression"]
+    assert all((ROOT / file).exists() for file in rendered["about"]["license_file"])
