@@ -21,11 +21,16 @@ from amdjit.isa.instruction_set import (
 from amdjit.isa.rows import opcodes
 from amdjit.isa.traits import Access, Traits
 
-sys.path.append(str(Path(__file__).parents[2] / "tests"))
-sys.path.append(str(Path(__file__).parents[2] / "tests/emulator"))
+sys.path.append(str(Path(__file__).parents[2]))
 
-from checked_by import GFX9, GFX9_MODEL, GFX11_MODEL, checking_test, why_not_in_the_model
-from checked_by import GFX11 as GFX1100
+from tests.emulator.checked_by import (
+    GFX9,
+    GFX9_MODEL,
+    GFX11_MODEL,
+    checking_test,
+    why_not_in_the_model,
+)
+from tests.emulator.checked_by import GFX11 as GFX1100
 
 Table = Callable[[tuple[str, ...], Iterable[tuple[str, ...]]], str]
 _MODEL_OF_GFX11 = f"`{GFX11_MODEL}`"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -25,6 +26,16 @@ TEXTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 @pytest.mark.parametrize("file", generate.PAGES, ids=lambda file: file.name)
 def test_generated_pages_are_current(file: Path) -> None:
     assert file.read_text() == generate.PAGES[file](), "run `python docs/generate.py`"
+
+
+def test_the_generator_needs_nothing_but_an_installation(tmp_path: Path) -> None:
+    """It finds the repository by itself: only amdjit is on the path."""
+    (tmp_path / "amdjit").symlink_to(ROOT / "amdjit")
+    program = f"import runpy; runpy.run_path({str(ROOT / 'docs/generate.py')!r})"
+    command = [sys.executable, "-c", f"import sys; sys.path[0] = {str(ROOT / 'docs')!r}; {program}"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_every_error_code_is_documented() -> None:
