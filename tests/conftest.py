@@ -182,7 +182,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for path in {item.path for item in items}
     }
     for item in items:
-        is_slow = item.get_closest_marker("exhaustive") or item.get_closest_marker("foreign")
+        is_slow = any(map(item.get_closest_marker, ("exhaustive", "foreign", "aarch64")))
         if not is_slow and quick[item.path]:
             item.add_marker("quick")
 

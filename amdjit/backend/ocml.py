@@ -13,7 +13,8 @@ __all__ = ["find_ocml", "read_library"]
 
 _FILE = "ocml.bc"
 _DEFAULT_ROCM = Path("/opt/rocm")
-_DEBIAN = Path("/usr/lib/x86_64-linux-gnu/amdgcn/bitcode")
+# Debian has a folder for each architecture of hosts; the bitcode in it is the same.
+_DEBIAN = Path("/usr/lib")
 # Python packages that contain it, and where.
 _PACKAGES = (
     ("triton", "backends/amd/lib"),
@@ -32,11 +33,9 @@ def find_ocml(environment: Environment) -> Path | None:
         file = environment.device_libraries / _FILE
         return file if file.is_file() else None
     roots = [root for root in (environment.rocm_path, _DEFAULT_ROCM) if root is not None]
-    folders = [root / "amdgcn" / "bitcode" for root in roots]
-    found = next(
-        (folder / _FILE for folder in (*folders, _DEBIAN) if (folder / _FILE).is_file()), None
-    )
-    return found or _in_packages()
+    roots += sorted(_DEBIAN.glob("*-linux-gnu"))
+    files = [root / "amdgcn" / "bitcode" / _FILE for root in roots]
+    return next((file for file in files if file.is_file()), None) or _in_packages()
 
 
 def _in_packages() -> Path | None:

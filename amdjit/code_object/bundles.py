@@ -37,6 +37,8 @@ _ENTRY = struct.Struct("<3Q")
 _MOST = 256
 _LONGEST_NAME = 4096
 # HIP wants a host's entry, whose code is elsewhere, and pages (clang's driver: -bundle-align=4096).
+# clang gives the entry this name on every host, whatever its processor ("dummy host binary entry",
+# HIPUtility.cpp).
 _HOST = "host-x86_64-unknown-linux-gnu-"
 _KIND = "hipv4"
 _ALIGNMENT = 4096
@@ -246,7 +248,9 @@ _HEAD = struct.Struct("<4sHH")
 _SIZES = {1: struct.Struct("<I8s"), 2: struct.Struct("<II8s"), 3: struct.Struct("<QQ8s")}
 _ZLIB, _ZSTD = 0, 1
 _LARGEST = 1 << 30
-_LIBRARIES = {"win32": ("libzstd.dll", "zstd.dll"), "darwin": ("libzstd.1.dylib",)}
+# The loader does not look where Homebrew installs on Apple silicon.
+_ZSTD_OF_MACOS = ("libzstd.1.dylib", "/opt/homebrew/lib/libzstd.1.dylib")
+_LIBRARIES = {"win32": ("libzstd.dll", "zstd.dll"), "darwin": _ZSTD_OF_MACOS}
 
 
 def decompressed(data: bytes) -> bytes:

@@ -16,7 +16,7 @@ from amdjit.diagnostics.errors import BackendError, LaunchError
 from amdjit.disk_cache import DiskCache, source_version
 from amdjit.emulator.checks.init.written_memory import WrittenMemory
 from amdjit.emulator.checks.memory.quarantine import Quarantine
-from amdjit.emulator.device_memory import EmulatedMemory
+from amdjit.emulator.device_memory import EmulatedMemory, physical_memory
 from amdjit.emulator.host.jit import HostCompiler
 from amdjit.emulator.host.native_library import NativeLibrary, variant_for
 from amdjit.emulator.launch.dispatch import Dispatcher
@@ -228,7 +228,7 @@ class EmulatorDevice(EmulatedMemory, EmulatedStreams):
         # What instructions compute is in `isa`.
         version = source_version(here, here.parent / "isa")
         self._cache = DiskCache(settings.cache_dir, version)
-        self._memory = DeviceMemory(memory or settings.emulator_memory or _physical_memory())
+        self._memory = DeviceMemory(memory or settings.emulator_memory or physical_memory())
         # These two must observe all allocations from the beginning; the other checks begin with a
         # checked launch.
         self._memory.observer(WrittenMemory)
@@ -426,14 +426,6 @@ class EmulatorDevice(EmulatedMemory, EmulatedStreams):
             time_limit=self.time_limit,
             request=request,
         )
-
-
-def _physical_memory() -> int | None:
-    """Return the size of the host's memory in bytes, None if Python does not know it."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return None
 
 
 # Prepared launches, which get their arguments later.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import os
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from amdjit.checking.sanitizing import is_on
+from amdjit.diagnostics.errors import BackendError
 from amdjit.emulator.checks.memory.quarantine import WIDE_GAP
 from amdjit.emulator.memory import DeviceMemory
 from amdjit.emulator.queues import Captures, StreamState
@@ -19,6 +22,18 @@ if TYPE_CHECKING:
     from amdjit.emulator.checks.memory import leaks
 else:
     leaks = late("amdjit.emulator.checks.memory.leaks")
+
+
+def physical_memory() -> int | None:
+    """Return the size of the host's memory in bytes, None if the system does not tell."""
+    if sys.platform == "win32":
+        kib = ctypes.c_ulonglong()
+        known = ctypes.windll.kernel32.GetPhysicallyInstalledSystemMemory(ctypes.byref(kib))
+        return 1024 * kib.value if known else None
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return None
 
 
 class EmulatedMemory:
@@ -90,9 +105,13 @@ class EmulatedMemory:
 
     def memory_info(self) -> tuple[int, int]:
         """Return the free and the total memory: of AMDJIT_EMULATOR_MEMORY if set, else of the
-        host."""
-        host = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        total = host if self._memory.limit is None else self._memory.limit
+        host. BackendError if neither is known."""
+        total = self._memory.limit
+        if total is None:
+            raise BackendError(
+                "this system does not tell how much memory it has: set AMDJIT_EMULATOR_MEMORY to "
+                "what the emulator may use"
+            )
         return max(total - self._memory.used, 0), total
 
     def gpu_of(self, address: int) -> int | None:

@@ -24,6 +24,7 @@ import gemm_loops
 import hip_programs
 import matrix_arithmetic
 import measurement
+import neon_code
 
 from amdjit.demo import EXAMPLES
 from tests.hip_programs.hip_programs import HIP, needs_hip
@@ -307,6 +308,21 @@ def test_a_script_runs_to_its_end(
     assert capsys.readouterr().out
     (saved,) = results.glob("*.json")
     assert json.loads(saved.read_text())
+
+
+@pytest.mark.exhaustive
+def test_host_code_for_aarch64_computes_on_whole_vectors(results: Path) -> None:
+    """Nothing falls back to functions of C's library, or to single elements."""
+    neon_code.main()
+    found = json.loads((results / "neon_code.json").read_text())
+    del found["machine"]
+    assert len(found) == 6
+    for name, by in found.items():
+        neon = by["NEON"]
+        assert neon["vector_bits"] / neon["vector"] > 120, name
+        assert set(neon["calls"]) <= {"memcpy", "memset"}, name
+        assert neon["lane_moves"] < neon["vector"] / 4, name
+        assert neon["instructions"] < 2 * by["AVX2"]["instructions"], name
 
 
 @needs_hip

@@ -6,6 +6,7 @@ what they say there. What this cannot show: other paths, loaders, compilers and 
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import os
 import sys
@@ -26,6 +27,19 @@ class Missing:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
+class Windows:
+    """The functions of Windows' libraries that amdjit calls: no HIP is loaded, 8 GiB of memory."""
+
+    kernel32: Any = property(lambda self: self)
+
+    def GetPhysicallyInstalledSystemMemory(self, place: Any) -> int:
+        place._obj.value = 8 << 20  # KiB
+        return 1
+
+    def GetModuleHandleW(self, _name: str) -> int:
+        return 0
+
+
 def become(platform: str) -> None:
     """Make this process look like one of a platform, as far as Python code can see.
 
@@ -40,6 +54,7 @@ def become(platform: str) -> None:
     sys.meta_path.insert(0, finder)
     sys.platform = platform
     if platform == "win32":
+        ctypes.windll = Windows()  # type: ignore[attr-defined]
         for name in POSIX_NAMES:
             if hasattr(os, name):
                 delattr(os, name)
@@ -57,6 +72,9 @@ def main(platform: str, guard: str) -> None:
     saxpy[1, 128](numpy.float32(2), x, x, out)
     assert (out == 3 * x).all()
     assert all(str(device.name).startswith("emulator:") for device in amdjit.devices())
+    free, total = amdjit.current_device().memory_info()
+    assert 0 < free <= total
+    assert platform != "win32" or total == 8 << 30
     print(sys.platform, "computed", int(out.sum()))
 
 

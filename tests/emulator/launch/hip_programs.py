@@ -22,7 +22,7 @@ PROCESSORS = {
 # Debian's, of ROCm 5.2, and where it is installed the one that Triton brings. A folder with another
 # is named by this variable.
 _VARIABLE = "AMDJIT_TEST_DEVICE_LIBRARIES"
-_DEBIAN = Path("/usr/lib/x86_64-linux-gnu/amdgcn/bitcode/ockl.bc")
+_DEBIAN = next(Path("/usr/lib").glob("*-linux-gnu/amdgcn/bitcode/ockl.bc"), Path("ockl.bc"))
 _CONTROLS = {
     "ISA_version": "i32 {number}, align 4",
     "ABI_version": "i32 {abi}, align 4",

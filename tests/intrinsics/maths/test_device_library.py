@@ -138,6 +138,18 @@ def test_the_library_is_looked_for_where_the_environment_says(tmp_path: Path) ->
     assert find_ocml(Environment(rocm_path=tmp_path / "rocm")) == folder / "ocml.bc"
 
 
+@pytest.mark.parametrize("machine", ["aarch64", "x86_64"])
+def test_debians_library_is_found_on_every_processor(
+    machine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / f"{machine}-linux-gnu" / "amdgcn" / "bitcode" / "ocml.bc"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"")
+    monkeypatch.setattr("amdjit.backend.ocml._DEBIAN", tmp_path)
+    monkeypatch.setattr("amdjit.backend.ocml._DEFAULT_ROCM", tmp_path / "none")
+    assert find_ocml(Environment(search_path=machine)) == file
+
+
 IR = """
 define i32 @thrice(i32 %x) {
   %y = call i32 @inner(i32 %x)
