@@ -324,6 +324,7 @@ class Adapter:
                 self._shown(name, value.of(debugger.lane), value.type)
                 for name, value in debugger.variables.items()
             ]
+            shown += [self._shown(name, value) for name, value in debugger.arguments.items()]
         elif number in (_ARRAYS, _SHARED):
             arrays = debugger.arrays if number == _ARRAYS else debugger.shared
             shown = [self._shown(name, array, str(array.dtype)) for name, array in arrays.items()]

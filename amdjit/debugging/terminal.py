@@ -176,6 +176,8 @@ class Terminal(cmd.Cmd):
         for each in self._debugger.variables.values():
             value = "not readable" if each.lanes is None else each.of(self._debugger.lane)
             self._say(f"{each.name}: {each.type} = {value}    ({each.where})")
+        for name, value in self._debugger.arguments.items():
+            self._say(f"{name} = {value}    (argument)")
 
     def do_registers(self, argument: str) -> None:
         """registers [NAMES]: such as v3 s4 vcc; without names, exec, vcc, scc and m0. Also: regs"""

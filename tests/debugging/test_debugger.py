@@ -299,6 +299,7 @@ def test_the_prompt_answers_what_pdb_would(tmp_path: Path) -> None:
     assert "continue: go on to the next breakpoint" in text
     assert f"breakpoint 1 at test_debugger.py:{line} if k == 1" in text
     assert "total: f32 = " in text
+    assert "n = 128    (argument)" in text
     assert "tile: float32, shape (64,), in LDS" in text
     assert "*** NameError: name 'nonsense' is not defined" in text
     assert "nothing has written it so far" in text
