@@ -3,19 +3,17 @@ they happen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from amdjit.abi.launch_shape import LaunchShape
 from amdjit.api import Kernel
-from amdjit.checking.array_places import ArrayArgument
 from amdjit.checking.profiling import DEBUGGERS, RECORDERS, Calling
 from amdjit.debugging.debugger import Debugger
 from amdjit.devices import use
 from amdjit.diagnostics import LaunchError
-from amdjit.runtime.recording import RecordedLaunch, Statement, pieces_of
+from amdjit.runtime.recording import describe
 
 if TYPE_CHECKING:
     from amdjit.launching.launchers import ForAll, Launcher
@@ -114,35 +112,12 @@ class _Watch:
         if self._kernel in ("", call.function.__name__):
             self._look(partial(debugger_of, call))
 
-    def launching(
-        self,
-        kernel: str,
-        device: str,
-        code_object: bytes,
-        shape: LaunchShape,
-        kernarg: bytes,
-        *,
-        statements: Sequence[Statement] | None,
-        spans: Iterable[tuple[int, int]],
-        arrays: Sequence[ArrayArgument],
-        read: Callable[[int, int], bytes],
-    ) -> None:
+    def launching(self, kernel: str, *parts: Any, **facts: Any) -> None:
         """Take any launch, unless `calling` has had it."""
         is_known, self._is_known = self._is_known, False
         if is_known or self._kernel not in ("", kernel):
             return
-        launch = RecordedLaunch(
-            kernel,
-            device,
-            code_object,
-            shape,
-            kernarg,
-            statements=None if statements is None else tuple(statements),
-            pieces=tuple(pieces_of(spans, read)),
-            arrays=tuple(arrays),
-            lines={},
-            versions={},
-        )
+        launch = describe(kernel, *parts, **facts)
 
         def opened(opt_level: int | None = None, schedule: str | int = "in-order") -> Debugger:
             return Debugger(launch, schedule=schedule)

@@ -163,17 +163,16 @@ class PreparedLaunch:
         handle = handle_of(self.stream, self.device)
         self.staging.upload(self.stream)
         compiled = self.loaded.compiled
-        return recording.RecordedLaunch(
+        return recording.describe(
             compiled.name,
             self.device.name,
             compiled.code_object,
             shape,
             bytes(self.loaded.packer.pack(self.values)),
             statements=_statements(compiled.reports, lambda file: file),
-            pieces=tuple(recording.pieces_of(self._spans(), self._reader(handle))),
-            arrays=tuple(self.arrays()),
-            lines={},
-            versions={},
+            spans=self._spans(),
+            arrays=self.arrays(),
+            read=self._reader(handle),
         )
 
     def _reader(self, handle: Any) -> Callable[[int, int], bytes]:

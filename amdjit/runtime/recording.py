@@ -17,6 +17,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -36,7 +37,7 @@ __all__ = [
     "Piece",
     "RecordedLaunch",
     "Statement",
-    "pieces_of",
+    "describe",
     "reachable",
     "record",
     "recorders",
@@ -232,32 +233,17 @@ class record(OpenBlock):  # noqa: N801
         self.files: list[Path] = []
         self._next: int | None = None
 
-    def launching(
-        self,
-        kernel: str,
-        device: str,
-        code_object: bytes,
-        shape: LaunchShape,
-        kernarg: bytes,
-        *,
-        statements: Sequence[Statement] | None,
-        spans: Iterable[tuple[int, int]],
-        arrays: Sequence[ArrayArgument],
-        read: Callable[[int, int], bytes],
-    ) -> None:
-        """Write a launch that is about to start. spans: address and size of the memory that it may
-        access. read: returns the bytes at an address. LaunchError if the file cannot be written."""
+    def launching(self, kernel: str, *parts: Any, **facts: Any) -> None:
+        """Write a launch that is about to start, of which `describe` is given the rest. LaunchError
+        if the file cannot be written."""
         if self._kernel not in (None, kernel):
             return
-        launch = RecordedLaunch(
-            kernel,
-            device,
-            without_folders(code_object),
-            shape=shape,
-            kernarg=kernarg,
-            statements=None if statements is None else tuple(statements),
-            pieces=tuple(pieces_of(spans, read, self._limit)),
-            arrays=tuple(each for each in arrays if not each.in_lds),
+        described = describe(kernel, *parts, **facts, limit=self._limit)
+        code_object = described.code_object
+        launch = replace(
+            described,
+            code_object=without_folders(code_object),
+            arrays=tuple(each for each in described.arrays if not each.in_lds),
             lines=_lines(code_object),
             versions=_versions(),
         )
@@ -284,11 +270,42 @@ class record(OpenBlock):  # noqa: N801
             return path
 
 
-def pieces_of(
-    spans: Iterable[tuple[int, int]], read: Callable[[int, int], bytes], limit: int = _CONTENTS
+def describe(
+    kernel: str,
+    device: str,
+    code_object: bytes,
+    shape: LaunchShape,
+    kernarg: bytes,
+    *,
+    statements: Sequence[Statement] | None,
+    spans: Iterable[tuple[int, int]],
+    arrays: Sequence[ArrayArgument],
+    read: Callable[[int, int], bytes],
+    limit: int = _CONTENTS,
+) -> RecordedLaunch:
+    """Return a launch that is about to start, with its code as it is.
+
+    spans: address and size of the memory that it may access. read: returns the bytes at an address.
+    limit: bytes of memory to keep.
+    """
+    return RecordedLaunch(
+        kernel,
+        device,
+        code_object,
+        shape,
+        kernarg,
+        statements=None if statements is None else tuple(statements),
+        pieces=tuple(_pieces(spans, read, limit)),
+        arrays=tuple(arrays),
+        lines={},
+        versions={},
+    )
+
+
+def _pieces(
+    spans: Iterable[tuple[int, int]], read: Callable[[int, int], bytes], limit: int
 ) -> Iterator[Piece]:
-    """Yield the memory that a launch may access, with its contents as far as they fit `limit`
-    bytes."""
+    """Yield the memory of a launch, with its contents as far as they fit `limit` bytes."""
     room = limit
     for address, nbytes in sorted(set(spans)):
         contents = read(address, nbytes)
