@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import Enum, auto
 
 from amdjit.emulator.checks.waits.places import operands_of
 from amdjit.isa.instruction import Instruction, Register, RegisterFile, SpecialSource
@@ -273,11 +274,32 @@ LANE_UNDER_EXEC = Act(
 PERMLANE_UNDER_EXEC = Act("V_PERMLANE* is executed", _by(_is_permlane, _exec))
 
 
+class _Named(Enum):
+    """Instructions that have hazards of their own."""
+
+    TO_ACCUMULATOR = auto()
+    FROM_ACCUMULATOR = auto()
+    DOUBLE_SUM = auto()
+    TRAP_RETURN = auto()
+
+
+_NAMED = {
+    "v_accvgpr_write_b32": _Named.TO_ACCUMULATOR,
+    "v_accvgpr_read_b32": _Named.FROM_ACCUMULATOR,
+    "v_fma_f64": _Named.DOUBLE_SUM,
+    "v_fmac_f64": _Named.DOUBLE_SUM,
+    "s_rfe_b64": _Named.TRAP_RETURN,
+}
+
+
+def _named(step: Step) -> _Named | None:
+    return _NAMED.get(step.instruction.traits.operation)
+
+
 def _takes_accumulators_in(step: Step) -> bool:
-    return step.is_product or step.instruction.traits.operation == _TO_ACCUMULATOR
+    return step.is_product or _named(step) is _Named.TO_ACCUMULATOR
 
 
-_TO_ACCUMULATOR, _FROM_ACCUMULATOR = "v_accvgpr_write_b32", "v_accvgpr_read_b32"
 PRODUCT_UNDER_EXEC = Act("an MFMA is executed", _by(_is_product, _exec))
 MATRIX_UNDER_EXEC = Act(
     "an MFMA or V_ACCVGPR_WRITE is executed", _by(_takes_accumulators_in, _exec)
@@ -307,10 +329,9 @@ SETREG = Act(
 GETREG = Act("S_GETREG reads it", _by(_reads_hardware, _hardware_register))
 SETREG_AGAIN = Act("S_SETREG writes it", _by(_writes_hardware, _hardware_register), writes=True)
 _TRAPSTS = 3
-_RETURNS = frozenset({"s_rfe_b64"})
 RETURN_FROM_TRAP = Act(
     "S_RFE returns from the trap handler (TRAPSTS)",
-    lambda step: (1 << _HARDWARE + _TRAPSTS) * (step.instruction.traits.operation in _RETURNS),
+    lambda step: (1 << _HARDWARE + _TRAPSTS) * (_named(step) is _Named.TRAP_RETURN),
 )
 
 
@@ -469,32 +490,37 @@ MATRIX_UNIT_READS_C = Act(
     _by(_uses_matrix_unit, lambda step: _c_of(step) & _VECTOR_BITS),
 )
 DOUBLE_PRODUCT = Act("an MFMA of f64 is executed", _by(_is_double, lambda _: _ITSELF))
-_DOUBLE_SUMS = frozenset({"v_fma_f64", "v_fmac_f64"})
 DOUBLE_SUM = Act(
     "V_FMA_F64 or V_FMAC_F64 is executed",
-    lambda step: _ITSELF * (step.instruction.traits.operation in _DOUBLE_SUMS),
+    lambda step: _ITSELF * (_named(step) is _Named.DOUBLE_SUM),
 )
 
 
-def _moves(*operations: str) -> Callable[[Step], bool]:
-    return lambda step: step.instruction.traits.operation in operations
+def _moves(*names: _Named) -> Callable[[Step], bool]:
+    return lambda step: _named(step) in names
 
 
 TO_ACCUMULATOR = Act(
-    "V_ACCVGPR_WRITE writes an AGPR", _by(_moves(_TO_ACCUMULATOR), _vectors_written), writes=True
+    "V_ACCVGPR_WRITE writes an AGPR",
+    _by(_moves(_Named.TO_ACCUMULATOR), _vectors_written),
+    writes=True,
 )
 TO_ACCUMULATOR_AGAIN = Act(
-    "V_ACCVGPR_WRITE overwrites it", _by(_moves(_TO_ACCUMULATOR), _vectors_written), writes=True
+    "V_ACCVGPR_WRITE overwrites it",
+    _by(_moves(_Named.TO_ACCUMULATOR), _vectors_written),
+    writes=True,
 )
 FROM_ACCUMULATOR = Act(
-    "V_ACCVGPR_READ writes a VGPR", _by(_moves(_FROM_ACCUMULATOR), _vectors_written), writes=True
+    "V_ACCVGPR_READ writes a VGPR",
+    _by(_moves(_Named.FROM_ACCUMULATOR), _vectors_written),
+    writes=True,
 )
 FROM_ACCUMULATOR_READS = Act(
-    "V_ACCVGPR_READ reads it", _by(_moves(_FROM_ACCUMULATOR), _vectors_read)
+    "V_ACCVGPR_READ reads it", _by(_moves(_Named.FROM_ACCUMULATOR), _vectors_read)
 )
 ACCUMULATOR_MOVE = Act(
     "V_ACCVGPR_READ or V_ACCVGPR_WRITE is executed",
-    _by(_moves(_TO_ACCUMULATOR, _FROM_ACCUMULATOR), lambda _: _ITSELF),
+    _by(_moves(_Named.TO_ACCUMULATOR, _Named.FROM_ACCUMULATOR), lambda _: _ITSELF),
 )
 PLAIN_ALU_WRITES = Act(
     "the vector ALU writes a VGPR, without the matrix unit",
@@ -502,7 +528,7 @@ PLAIN_ALU_WRITES = Act(
         lambda step: (
             step.is_valu
             and not step.is_product
-            and not _moves(_TO_ACCUMULATOR, _FROM_ACCUMULATOR)(step)
+            and not _moves(_Named.TO_ACCUMULATOR, _Named.FROM_ACCUMULATOR)(step)
         ),
         _vectors_written,
     ),
