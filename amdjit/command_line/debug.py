@@ -81,6 +81,8 @@ def _debug(options: argparse.Namespace) -> int:
         return _write_extension(options.extension)
     if options.target is None:
         raise LaunchError("say what to debug: amdjit debug FILE.py, or a recorded launch")
+    if options.launch < 1:
+        raise LaunchError(f"--launch {options.launch}: launches are counted from 1 on")
     schedule = _schedule(options.schedule)
     if options.target.endswith(_RECORDED):
         launch = _recorded(Path(options.target))
@@ -94,7 +96,8 @@ def _debug(options: argparse.Namespace) -> int:
         programs.run_program(path, options.arguments, options.device)
     if turn.seen < options.launch:
         raise LaunchError(
-            f"{path} has launched {kernel or 'kernels'} {turn.seen} times, not {options.launch}"
+            f"{path} launched {kernel or 'kernels'} {turn.seen} times: there is no launch "
+            f"{options.launch}"
         )
     return 0
 

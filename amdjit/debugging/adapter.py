@@ -156,8 +156,15 @@ class Adapter:
             if name.lower() == "content-length":
                 length = int(value)
             elif not row.strip():
-                message: Message = json.loads(self._source.read(length))
-                return message
+                return self._parsed(self._source.read(length))
+
+    def _parsed(self, data: bytes) -> Message:
+        try:
+            message: Message = json.loads(data)
+        except ValueError as error:  # what follows cannot be told apart
+            print(f"amdjit: the editor sent what is no JSON: {error}", file=sys.stderr)
+            raise _Ended from None
+        return message
 
     def _write(self, message: Message) -> None:
         self._sequence += 1

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterator, Mapping
+import operator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from types import CodeType, TracebackType
@@ -15,8 +16,16 @@ from numpy.typing import NDArray
 from amdjit.abi.code_marks import BREAK_MARK
 from amdjit.checking.array_places import ArrayArgument
 from amdjit.code_object import CodeObject, MalformedCodeObject
-from amdjit.code_object.debug_info import DebugInfo, read_debug_info
-from amdjit.debugging.values import Place, Registers, Value, place_of, read_value, type_of
+from amdjit.code_object.debug_info import DebugInfo, Variable, read_debug_info
+from amdjit.debugging.values import (
+    Place,
+    Registers,
+    Value,
+    place_of,
+    private_address,
+    read_value,
+    type_of,
+)
 from amdjit.diagnostics import KernelFault, LaunchError
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.emulator.layout import PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
@@ -24,7 +33,7 @@ from amdjit.emulator.stepping.launch import Group, SteppedLaunch, Wanted, WaveSt
 from amdjit.isa.instruction import Instruction, Register, RegisterFile
 from amdjit.isa.register_numbers import EXEC_LO
 from amdjit.isa.text import disassemble
-from amdjit.isa.traits import Idle
+from amdjit.isa.traits import Idle, SingleLane
 from amdjit.options import Environment
 from amdjit.replaying import ReplayMemory, element_type
 from amdjit.runtime.recording import RecordedLaunch
@@ -38,6 +47,9 @@ __all__ = ["Breakpoint", "Change", "Debugger"]
 _BANKS = {RegisterFile.VGPR: "v", RegisterFile.AGPR: "a", RegisterFile.SGPR: "s"}
 Line = tuple[str, int]
 _NEVER = 1 << 62
+# Processors whose scratch memory is accessed through buffers.
+_IN_BUFFERS = ("gfx908", "gfx90a")
+_FRAME_REGISTER = Place("s", 33)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +84,9 @@ class Breakpoint:
     line: Line
     when: str = ""
     pcs: frozenset[int] = field(default_factory=frozenset, repr=False)
+    """Where a round of a loop on that line begins."""
+    starts: frozenset[int] = field(default_factory=frozenset, repr=False)
+    """Where it begins for a wave that comes from another line."""
 
 
 class Debugger:
@@ -81,7 +96,8 @@ class Debugger:
     instructions that all waves have begun, so that each moment has one number. It can be used as a
     `with` block, and is closed at its end.
 
-    schedule: as `amdjit.debug` has it. arguments: further names for expressions. environment: how
+    schedule: as `amdjit.debug` has it. arguments: further names for expressions. assigned:
+    parameters that the kernel assigns, whose values nothing describes. environment: how
     the emulator computes, by default as environment variables say.
     block, wave, lane: what is looked at; `select` chooses. file and numbers of lines are those of
     the debug information.
@@ -93,10 +109,11 @@ class Debugger:
         *,
         schedule: str | int = "in-order",
         arguments: Mapping[str, Any] | None = None,
+        assigned: Collection[str] = (),
         environment: Environment | None = None,
     ) -> None:
         self.launch, self.schedule, self._environment = launch, schedule, environment
-        self.arguments = dict(arguments or {})
+        self.arguments, self._assigned = dict(arguments or {}), frozenset(assigned)
         target = find_target(launch.target)
         if target is None or emulated_for(target) is None:
             raise LaunchError(f"the launch is for {launch.target}, which is not emulated")
@@ -107,16 +124,19 @@ class Debugger:
         self._names = _debug_info(self._object)
         self._memory = ReplayMemory(self.device, launch)
         self._memory.__enter__()
+        self._is_closed = False
         function = self.device.load(launch.code_object).function(launch.kernel)
         self._module, self._wave_size = function.module, function.kernel.descriptor.wave_size
+        self._module_entry = function.kernel.entry_address
         self._lines: dict[Line, int] = {}
-        self._stepped: SteppedLaunch = self.device.step(
+        self._launched: SteppedLaunch = self.device.step(
             function,
             launch.shape,
             bytes(self._memory.kernarg()),
             lines=self._line_number,
             schedule=schedule,
         )
+        self._functions = _functions(self._object)
         self.breakpoints: list[Breakpoint] = []
         self._made = 0
         self._break_marks = frozenset(
@@ -139,8 +159,16 @@ class Debugger:
         self.close()
 
     def close(self) -> None:
-        """Free the memory of the launch."""
-        self._memory.__exit__()
+        """Free the memory of the launch, which cannot be looked at any more."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._memory.__exit__()
+
+    @property
+    def _stepped(self) -> SteppedLaunch:
+        if self._is_closed:
+            raise LaunchError("the debugger is closed")
+        return self._launched
 
     # Where it is
 
@@ -232,10 +260,14 @@ class Debugger:
         self._follows_lane = lane is not None or (self._follows_lane and wave is None)
 
     def _checked(self, what: str, given: Group | int, size: Group) -> Group:
-        place = (given, 0, 0) if isinstance(given, int) else (*given, 0, 0)[:3]
-        if not all(0 <= each < extent for each, extent in zip(place, size, strict=True)):
-            raise LaunchError(f"there is no {what} {place} in {size}")
-        return place[0], place[1], place[2]
+        try:
+            numbers = (given, 0, 0) if isinstance(given, int) else (*given, 0, 0)[:3]
+            x, y, z = map(operator.index, numbers)
+        except TypeError:
+            raise LaunchError(f"{what}={given!r}: give a number or up to three") from None
+        if not all(0 <= each < extent for each, extent in zip((x, y, z), size, strict=True)):
+            raise LaunchError(f"there is no {what} {(x, y, z)} in {size}")
+        return x, y, z
 
     def _look_at_current(self) -> None:
         current = self._stepped.current
@@ -260,21 +292,23 @@ class Debugger:
         """Go on to the next line of the wave, or the next instruction, `count` times; return
         whether there is one. Other waves run where this one waits for them."""
         wanted = Wanted(self._focus, lines=not instructions, instructions=instructions)
-        return all(self._forward(wanted) for _ in range(count))
+        return all(self._forward(wanted) for _ in range(_positive(count)))
 
     def back(self, count: int = 1, *, instructions: bool = False) -> bool:
         """Undo a step, `count` times; return whether there was one. At the start of the wave the
         time stays."""
         wanted = Wanted(self._focus, lines=not instructions, instructions=instructions)
-        return all(self._backward(wanted) for _ in range(count))
+        return all(self._backward(wanted) for _ in range(_positive(count)))
 
     def run_to(self, line: int, file: str = "") -> bool:
         """Go on until the wave comes to a line; return whether it does."""
-        return self._forward(Wanted(self._focus, pcs=self._starts(line, file)[1]))
+        _, pcs, starts = self._starts(line, file)
+        return self._forward(Wanted(self._focus, pcs=pcs, line_starts=starts))
 
     def back_to(self, line: int, file: str = "") -> bool:
         """Go back to the last time that the wave came to a line; return whether it did."""
-        return self._backward(Wanted(self._focus, pcs=self._starts(line, file)[1]))
+        _, pcs, starts = self._starts(line, file)
+        return self._backward(Wanted(self._focus, pcs=pcs, line_starts=starts))
 
     def break_at(self, line: int, when: str = "", file: str = "") -> Breakpoint:
         """Let `resume` stop where a wave comes to a line.
@@ -284,11 +318,12 @@ class Debugger:
         then. file: the end of the file's name, if there are several. LaunchError if the line has no
         code.
         """
-        place, pcs = self._starts(line, file)
+        place, pcs, starts = self._starts(line, file)
+        when = when.strip()
         if when:
             compile(when, "<when>", "eval")
         self._made += 1
-        made = Breakpoint(self._made, place, when, pcs)
+        made = Breakpoint(self._made, place, when, pcs, starts)
         self.breakpoints.append(made)
         return made
 
@@ -302,7 +337,7 @@ class Debugger:
     def resume(self) -> Breakpoint | None:
         """Go on until some wave comes to a breakpoint, or to a `breakpoint()` of the kernel, and
         look at that wave. Return the breakpoint, None for the kernel's own and at the end."""
-        wanted = Wanted(pcs=self._all_pcs())
+        wanted = self._stops()
         while self._stepped.run(wanted):
             found = self._met()
             if found is not None:
@@ -313,7 +348,7 @@ class Debugger:
     def reverse(self) -> Breakpoint | None:
         """Go back to the last time that some wave came to a breakpoint, as `resume` goes on; to the
         start if there is none."""
-        wanted = Wanted(pcs=self._all_pcs())
+        wanted = self._stops()
         while self._stepped.back(wanted):
             found = self._met()
             if found is not None:
@@ -339,21 +374,29 @@ class Debugger:
         """Run the launch from its start to its end in `count` orders that interrupt waves, and
         return the seeds that give other results than the order in which waves run otherwise, with
         the names of the arrays that differ. A correct kernel has none; a race has some if it can
-        change results, and sums of floats by atomics do. A fault counts as a difference of all."""
+        change results, and sums of floats by atomics do. A fault counts as a difference of all
+        arrays, unless every order has one."""
         expected = self._results("in-order")
-        found = {seed: self._results(seed) for seed in range(1, count + 1)}
-        different = {
-            seed: [name for name, data in results.items() if data != expected.get(name)]
-            for seed, results in found.items()
-        }
-        return {seed: names for seed, names in different.items() if names}
+        different: dict[int, list[str]] = {}
+        for seed in range(1, _positive(count) + 1):
+            found = self._results(seed)
+            names = [
+                each.name
+                for each in self.launch.arrays
+                if not each.in_lds
+                and (found is None or expected is None or found[each.name] != expected[each.name])
+            ]
+            if names and (found is not None or expected is not None):
+                different[seed] = names
+        return different
 
-    def _results(self, schedule: str | int) -> dict[str, bytes]:
+    def _results(self, schedule: str | int) -> dict[str, bytes] | None:
+        """Return the arrays after a launch, None if a fault stops it."""
         environment = self._environment
         with Debugger(self.launch, schedule=schedule, environment=environment) as other:
             other.go_to(_NEVER)
             if other.fault is not None:
-                return {each.name: b"" for each in self.launch.arrays}
+                return None
             return {name: array.tobytes() for name, array in other.arrays.items()}
 
     def _forward(self, wanted: Wanted) -> bool:
@@ -370,8 +413,11 @@ class Debugger:
         self._stepped.go_to(start)
         return False
 
-    def _all_pcs(self) -> frozenset[int]:
-        return self._break_marks.union(*(each.pcs for each in self.breakpoints))
+    def _stops(self) -> Wanted:
+        return Wanted(
+            pcs=self._break_marks.union(*(each.pcs for each in self.breakpoints)),
+            line_starts=frozenset().union(*(each.starts for each in self.breakpoints)),
+        )
 
     def _met(self) -> tuple[Breakpoint | None] | None:
         """Return the breakpoint at which the current wave is, and look at that wave; None if its
@@ -385,7 +431,7 @@ class Debugger:
             return (None,)
         before = self.block, self.wave, self.lane, self._follows_lane
         for each in self.breakpoints:
-            if state.pc in each.pcs:
+            if state.pc in each.pcs or state.pc in each.starts:
                 self._look_at_all(current)
                 lanes = self._where(each.when) if each.when else self.lanes
                 if lanes:
@@ -411,45 +457,86 @@ class Debugger:
         return self._evaluate(code, self._known(code), self.lane if lane is None else lane)
 
     def _evaluate(self, code: CodeType, known: Mapping[str, Any], lane: int) -> Any:
-        names = {
-            name: value.of(lane) if isinstance(value, Value) else value
-            for name, value in known.items()
-        }
-        names |= {"np": np, "lane": lane, "block": self.block}
-        return eval(code, names | {"thread": self._thread(self.wave, lane)})
+        names = {"np": np, "lane": lane, "block": self.block}
+        names["thread"] = self._thread(self.wave, lane)
+        for name, value in known.items():
+            names[name] = value.of(lane) if isinstance(value, Value) else value
+        return eval(code, names)
 
     def _known(self, code: CodeType) -> dict[str, Any]:
-        """Return what the names of an expression stand for, variables for all lanes."""
-        wanted, known = set(code.co_names), dict(self.arguments)
-        if not wanted.isdisjoint(each.name for each in self.launch.arrays):
-            known |= self.arrays | self.shared
-        elsewhere = {each.name for each in self.launch.arrays}
-        for name, value in self.variables.items():
-            if name in wanted - elsewhere:
+        """Return what the names of an expression stand for, variables for all lanes. LaunchError
+        for one whose value is not known."""
+        variables = self._scope
+        known: dict[str, Any] = {}
+        for name in names_of(code):
+            value = variables.get(name)
+            if value is not None:
                 if value.lanes is None:
                     raise LaunchError(f"{name} cannot be read here: {value.where}")
                 known[name] = value
-        return {name: value for name, value in known.items() if name in wanted}
+            elif self._is_in_kernel:
+                known |= self._of_launch(name)
+        return known
 
-    def _starts(self, line: int, file: str) -> tuple[Line, frozenset[int]]:
-        """Return where the code of a line begins, and the line. A loop that is all on one line
-        begins anew in each round."""
+    def _of_launch(self, name: str) -> dict[str, Any]:
+        """Return an argument of the launch or an array in LDS, nothing for other names."""
+        if name in self._assigned:
+            raise LaunchError(
+                f"{name} is assigned in the kernel, and nothing says where its value is here"
+            )
+        if name in self.arguments:
+            return {name: self.arguments[name]}
+        if sum(each.name == name for each in self.launch.arrays) > 1:
+            raise LaunchError(f"the kernel has several arrays {name}: `shared` has all of them")
+        return {key: array for key, array in (self.arrays | self.shared).items() if key == name}
+
+    @property
+    def _is_in_kernel(self) -> bool:
+        """Whether the wave is in the kernel itself, and not in a function that it calls."""
+        scope = None if self.pc is None else self._names.scope_at(self.pc)
+        return scope is None or (not scope.calls() and self._frame_is_kernels)
+
+    @property
+    def _scope(self) -> dict[str, Value]:
+        """The variables of the innermost function."""
+        scope = None if self.pc is None else self._names.scope_at(self.pc)
+        function = "" if scope is None else scope.function
+        return self._variables(lambda each: not function or each.function in ("", function))
+
+    def _starts(self, line: int, file: str) -> tuple[Line, frozenset[int], frozenset[int]]:
+        """Return a line, where each round of a loop that is all on it begins, and where its code
+        begins."""
         found: dict[Line, set[int]] = {}
+        rounds: set[int] = set()
         before: Line | None = None
         for pc in self._stepped.pcs:
             here = self._object.line_of(pc)
-            begins = here != before or pc in self._stepped.loop_heads
-            if here is not None and begins and here[1] == line and here[0].endswith(file):
-                found.setdefault(here, set()).add(pc)
+            if here is not None and here[1] == line and _is_called(here[0], file):
+                if here != before:
+                    found.setdefault(here, set()).add(pc)
+                if self._is_whole_loop(pc, here):
+                    rounds.add(pc)
             before = here
-        if not found:
-            known = sorted({place[1] for place in self._lines})
-            raise LaunchError(f"line {line} has no code; these have: {', '.join(map(str, known))}")
-        if len(found) > 1:
-            files = ", ".join(sorted(PurePath(place[0]).name for place in found))
-            raise LaunchError(f"several files have code at line {line}: {files}; say file=")
+        if len(found) != 1:
+            raise LaunchError(self._no_line(line, file, sorted(name for name, _ in found)))
         ((place, pcs),) = found.items()
-        return place, frozenset(pcs)
+        return place, frozenset(rounds), frozenset(pcs)
+
+    def _is_whole_loop(self, pc: int, line: Line) -> bool:
+        """Return whether a loop begins at a pc, all of whose code is of a line."""
+        end = self._stepped.loops.get(pc)
+        inside = [each for each in self._stepped.pcs if end is not None and pc <= each <= end]
+        return bool(inside) and all(self._object.line_of(each) == line for each in inside)
+
+    def _no_line(self, line: int, file: str, found: list[str]) -> str:
+        if found:
+            files = ", ".join(PurePath(name).name for name in found)
+            return f"several files have code at line {line}: {files}; say file="
+        lines = sorted({place[1] for place in self._lines if _is_called(place[0], file)})
+        if not lines:
+            files = ", ".join(sorted({PurePath(name).name for name, _ in self._lines})) or "none"
+            return f"no code is from a file {file}; there are: {files}"
+        return f"line {line} has no code; these have: {', '.join(map(str, lines))}"
 
     # What there is to see
 
@@ -472,12 +559,42 @@ class Debugger:
     @property
     def variables(self) -> dict[str, Value]:
         """The variables of the wave's line that debug information describes there, by name."""
+        return self._variables(lambda _: True)
+
+    def _variables(self, belongs: Callable[[Variable], bool]) -> dict[str, Value]:
         state = self.state
         if state is None or state.pc is None:
             return {}
-        private = self._stepped.private(self.block, self.wave)
-        known = self._names.variables_at(state.pc)
-        return {each.name: read_value(each, state, private) for each in known}
+        private, frame = self._stepped.private(self.block, self.wave), self._frame
+        known = filter(belongs, self._names.variables_at(state.pc))
+        return {each.name: read_value(each, state, private, frame) for each in known}
+
+    @property
+    def _frame_is_kernels(self) -> bool:
+        """Whether the wave executes the kernel's own code."""
+        return self.pc is None or self._function_at(self.pc) in (None, self._module_entry)
+
+    def _function_at(self, pc: int) -> int | None:
+        """Return where the function begins that has a pc, None if nothing says so."""
+        return next((start for start, end in self._functions if start <= pc < end), None)
+
+    @property
+    def _frame(self) -> int | None:
+        """The address of the present function's frame in private memory, None if it is not known.
+
+        A kernel's is at 0. In functions it is in s33, if they write that, and else in s32 (LLVM
+        AMDGPU guide, "Non-Kernel Functions"); where scratch memory is in buffers, these count the
+        bytes of all lanes.
+        """
+        if self._frame_is_kernels or self.pc is None:
+            return 0
+        start = self._function_at(self.pc)
+        if self.launch.target in _IN_BUFFERS or start is None:
+            return None
+        written = [pc for pc in self._writers(_FRAME_REGISTER) if self._function_at(pc) == start]
+        if not written:
+            return int(self.registers["s32"])
+        return int(self.registers["s33"]) if min(written) < self.pc <= max(written) else None
 
     @property
     def lds(self) -> NDArray[np.uint8]:
@@ -491,13 +608,14 @@ class Debugger:
         if self.state is None:
             return {}
         data = self._stepped.lds(self.block).copy()
-        return {
-            each.name: np.ndarray(
-                each.shape, _element_type(each), data.data, each.address, each.strides
-            )
-            for each in self.launch.arrays
-            if each.in_lds
-        }
+        found: dict[str, NDArray[Any]] = {}
+        for each in self.launch.arrays:
+            if each.in_lds:
+                dtype = _element_type(each)
+                array = np.ndarray(each.shape, dtype, data.data, each.address, each.strides)
+                number = sum(name.partition(" ")[0] == each.name for name in found)
+                found[f"{each.name} ({number + 1})" if number else each.name] = array
+        return found
 
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -517,10 +635,12 @@ class Debugger:
         return array.address + offset + (SHARED_APERTURE_HIGH << 32) * array.in_lds
 
     def _array(self, name: str) -> ArrayArgument:
-        for each in self._memory.arrays():
-            if each.name == name:
-                return each
-        raise LaunchError(f"the launch has no array {name}")
+        found = [each for each in self._memory.arrays() if each.name == name]
+        if not found:
+            raise LaunchError(f"the launch has no array {name}")
+        if len(found) > 1:
+            raise LaunchError(f"the kernel has several arrays {name}: give an address")
+        return found[0]
 
     def who_wrote(self, array: str | int, *index: int, nbytes: int = 4) -> Change | None:
         """Return the last instruction that wrote an element of an array, of the launch or in the
@@ -541,7 +661,7 @@ class Debugger:
         """Return the last instruction that wrote a variable, or a register such as v3 or s[4:5], in
         the lane that is looked at; None if none has, or if it is constant. LaunchError if debug
         information describes no such variable here."""
-        value = self.variables.get(name)
+        value = self._scope.get(name)
         place = place_of(name if value is None else value.where)
         if place is None or (value is None and place.bank in "pc"):
             known = ", ".join(self.variables) or "none"
@@ -549,19 +669,27 @@ class Debugger:
         if place.bank == "c":
             return None
         if place.bank == "p" and value is not None:
-            dtype, count = type_of(value.type) or (np.dtype("u4"), 1)
-            first = (PRIVATE_APERTURE_HIGH << 32) + place.first
-            end = first + dtype.itemsize * count
-            return self._last(Wanted(self._focus, writes=(first, end, self.block)))
-        return self._last(Wanted(self._focus, pcs=frozenset(self._writers(place))))
+            return self._last_private(place, value)
+        Registers(self._living()).span(place)  # there are such registers
+        wanted = Wanted(self._focus, pcs=frozenset(self._writers(place)))
+        return self._last(wanted, any_lane=place.bank == "s")
 
-    def _last(self, wanted: Wanted) -> Change | None:
-        """Return the last event in which the lane took part."""
+    def _last_private(self, place: Place, value: Value) -> Change | None:
+        address = private_address(place, self._living(), self._frame)
+        if address is None:
+            raise LaunchError(f"nothing says where {value.name} is here: {value.where}")
+        dtype, count = type_of(value.type) or (np.dtype("u4"), 1)
+        first = (PRIVATE_APERTURE_HIGH << 32) + address
+        end = first + dtype.itemsize * count
+        return self._last(Wanted(self._focus, writes=(first, end, self.block)))
+
+    def _last(self, wanted: Wanted, any_lane: bool = False) -> Change | None:
+        """Return the last event in which the lane took part, or any lane."""
         now = self.time
         try:
             while (found := self._stepped.last(wanted)) is not None:
                 change = self._change(*found)
-                if self.lane in change.lanes:
+                if any_lane or self.lane in change.lanes:
                     return change
                 self._stepped.go_to(found[0])
             return None
@@ -594,6 +722,9 @@ class Debugger:
         assert state is not None
         assert state.pc is not None
         active = int(state.scalars[EXEC_LO]) | int(state.scalars[EXEC_LO + 1]) << 32
+        traits = self._decoded(state.pc).traits
+        if not lanes and (traits.ignores_exec or traits.single_lane is SingleLane.WRITE):
+            active = -1
         mask = lanes or active
         chosen = tuple(lane for lane in range(self._wave_size) if mask >> lane & 1)
         line = self._object.line_of(state.pc)
@@ -612,10 +743,12 @@ class Debugger:
     def where(self, around: int = 3) -> str:
         """Return where the wave is, with the lines around, and its lanes: `#` for active ones."""
         head = f"block {self.block}, wave {self.wave}, time {self.time}"
-        if self.fault is not None:
+        if self.pc is None:
+            head += f": {self._why_not()}"
+        if self.fault is not None and (self.has_ended or self._stepped.current == self._focus):
             head += f"\n{self.fault}"
         if self.pc is None:
-            return f"{head}: {'the launch' if self.has_ended else 'the wave'} has ended"
+            return head
         active = set(self.lanes)
         strip = "".join("#" if lane in active else "." for lane in range(self._wave_size))
         rows = [head, f"lanes {strip}, looking at {self.lane}: thread {self.thread}"]
@@ -623,6 +756,13 @@ class Debugger:
             rows += self._listing(*self.line, around)
         rows.append(f"  {self.pc:#x}: {self.instruction}")
         return "\n".join(rows)
+
+    def _why_not(self) -> str:
+        """Return why the wave has no next instruction."""
+        if self.has_ended:
+            return "the launch has ended"
+        has_begun = self._stepped.has_begun(self.block)
+        return "the wave has ended" if has_begun else "the workgroup has not begun"
 
     def _listing(self, file: str, line: int, around: int) -> Iterator[str]:
         yield f"{PurePath(file).name}:{line}"
@@ -661,6 +801,33 @@ class Debugger:
             if line is None or line[1] == 0
             else self._lines.setdefault(line, len(self._lines) + 1)
         )
+
+
+def names_of(code: CodeType) -> set[str]:
+    """Return the names that code reads from around it, that of comprehensions in it included."""
+    inner = (each for each in code.co_consts if isinstance(each, CodeType))
+    return set(code.co_names).union(*map(names_of, inner))
+
+
+def _functions(whole: CodeObject) -> list[tuple[int, int]]:
+    """Return where functions and kernels begin and end."""
+    return [
+        (symbol.address, symbol.address + symbol.size)
+        for symbol in whole.symbols
+        if symbol.is_function and symbol.size
+    ]
+
+
+def _is_called(path: str, name: str) -> bool:
+    """Return whether a file has a name, or a path that ends so; any has the name ""."""
+    wanted = PurePath(name).parts
+    return not name or PurePath(path).parts[-len(wanted) :] == wanted
+
+
+def _positive(count: int) -> int:
+    if count < 1:
+        raise LaunchError(f"{count} times: give 1 or more")
+    return count
 
 
 def _debug_info(whole: CodeObject) -> DebugInfo:

@@ -3,9 +3,11 @@ they happen."""
 
 from __future__ import annotations
 
+import dis
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from amdjit.api import Kernel
@@ -46,6 +48,10 @@ def debug(
     interrupts waves anywhere. LaunchError as a launch raises it, and if the current device is no
     emulator.
     """
+    if not hasattr(launcher, "calling"):
+        raise LaunchError(
+            f"amdjit.debug takes a launch, kernel[grid, block], and its arguments, not {launcher!r}"
+        )
     return debugger_of(launcher.calling(*arguments, **keywords), opt_level, schedule)
 
 
@@ -73,8 +79,21 @@ def debugger_of(
         launch,
         schedule=schedule,
         arguments=_scalars(call.arguments),
+        assigned=_assigned(call.function),
         environment=call.device.environment,
     )
+
+
+def _assigned(function: FunctionType) -> set[str]:
+    """Return the parameters that a function assigns."""
+    stores = (each for each in dis.get_instructions(function) if "STORE_FAST" in each.opname)
+    # Since Python 3.13 an instruction may store two.
+    names = {
+        name
+        for each in stores
+        for name in (each.argval if isinstance(each.argval, tuple) else (each.argval,))
+    }
+    return names.intersection(function.__code__.co_varnames[: function.__code__.co_argcount])
 
 
 def _scalars(arguments: Any) -> dict[str, Any]:

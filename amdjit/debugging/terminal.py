@@ -59,6 +59,8 @@ class Terminal(cmd.Cmd):
                 self.do_print(line)
         except KeyboardInterrupt:
             self._say("interrupted")
+        except _UsageError:
+            self._say(getattr(self, f"do_{name}").__doc__)
         except Exception as error:
             self._say(f"*** {type(error).__name__}: {error}")
         return False
@@ -76,9 +78,9 @@ class Terminal(cmd.Cmd):
     def _say(self, text: object) -> None:
         print(text, file=self.stdout)
 
-    def _moved(self, has_moved: bool) -> None:
+    def _moved(self, has_moved: bool, back: bool = False) -> None:
         if not has_moved:
-            self._say("there is nothing further: the wave begins or ends here")
+            self._say("this is the start of the wave" if back else "the wave does not come there")
         self._say(self._debugger.where(1))
 
     # Moving
@@ -93,11 +95,11 @@ class Terminal(cmd.Cmd):
 
     def do_back(self, argument: str) -> None:
         """back [COUNT]: go back to the line before. Also: bs, rs"""
-        self._moved(self._debugger.back(_count(argument)))
+        self._moved(self._debugger.back(_count(argument)), back=True)
 
     def do_backi(self, argument: str) -> None:
         """backi [COUNT]: go back by one instruction. Also: bsi, rsi"""
-        self._moved(self._debugger.back(_count(argument), instructions=True))
+        self._moved(self._debugger.back(_count(argument), instructions=True), back=True)
 
     def do_continue(self, argument: str) -> None:
         """continue: go on to the next breakpoint, in any wave. Also: c"""
@@ -111,11 +113,11 @@ class Terminal(cmd.Cmd):
 
     def do_until(self, argument: str) -> None:
         """until LINE: go on until the wave comes to a line. Also: u"""
-        self._moved(self._debugger.run_to(int(argument)))
+        self._moved(self._debugger.run_to(_number(argument)))
 
     def do_goto(self, argument: str) -> None:
         """goto TIME: go to a time, forward or back. Also: j"""
-        self._debugger.go_to(int(argument))
+        self._debugger.go_to(_number(argument))
         self._say(self._debugger.where(1))
 
     # Breakpoints
@@ -128,11 +130,11 @@ class Terminal(cmd.Cmd):
             return
         line, _, condition = argument.partition(" if ")
         file, _, number = line.strip().rpartition(":")
-        self._say(_breakpoint_text(self._debugger.break_at(int(number), condition.strip(), file)))
+        self._say(_breakpoint_text(self._debugger.break_at(_number(number), condition, file)))
 
     def do_clear(self, argument: str) -> None:
         """clear NUMBER: remove a breakpoint. Also: cl"""
-        self._debugger.clear(int(argument))
+        self._debugger.clear(_number(argument))
 
     # Looking
 
@@ -142,7 +144,7 @@ class Terminal(cmd.Cmd):
 
     def do_list(self, argument: str) -> None:
         """list [LINES]: more of the source around. Also: l"""
-        self._say(self._debugger.where(int(argument or 8)))
+        self._say(self._debugger.where(_number(argument or "8")))
 
     def do_print(self, argument: str) -> None:
         """print EXPRESSION: evaluate it with the variables of the lane. Also: p, or nothing"""
@@ -175,6 +177,8 @@ class Terminal(cmd.Cmd):
         """variables: those that can be read here, in the lane that is looked at. Also: vars"""
         for each in self._debugger.variables.values():
             value = "not readable" if each.lanes is None else each.of(self._debugger.lane)
+            if " in LDS" in each.type:
+                value = f"at {value} of LDS"
             self._say(f"{each.name}: {each.type} = {value}    ({each.where})")
         for name, value in self._debugger.arguments.items():
             self._say(f"{name} = {value}    (argument)")
@@ -226,11 +230,11 @@ class Terminal(cmd.Cmd):
 
     def do_wave(self, argument: str) -> None:
         """wave NUMBER: look at another wave of the workgroup"""
-        self._select(wave=int(argument))
+        self._select(wave=_number(argument))
 
     def do_lane(self, argument: str) -> None:
         """lane NUMBER: look at one lane; steps stop where it is active"""
-        self._select(lane=int(argument))
+        self._select(lane=_number(argument))
 
     def do_thread(self, argument: str) -> None:
         """thread X [Y [Z]]: look at one work-item; steps stop where it is active"""
@@ -253,7 +257,7 @@ class Terminal(cmd.Cmd):
             index = [int(each) for each in element[2].split(",")]
             self._changed(self._debugger.who_wrote(element[1], *index))
         else:
-            self._changed(self._debugger.who_wrote(int(argument, 0)))
+            self._changed(self._debugger.who_wrote(_number(argument)))
 
     def do_last(self, argument: str) -> None:
         """last NAME: the last instruction that wrote a variable in the lane that is looked at"""
@@ -272,6 +276,8 @@ class Terminal(cmd.Cmd):
 
     def do_page(self, argument: str) -> None:
         """page FILE.html: write the wave's life as a page for a browser"""
+        if not argument:
+            raise _UsageError
         (name,) = shlex.split(argument)
         steps = write_page(self._debugger, Path(name))
         self._say(f"{name}: {steps} instructions")
@@ -303,10 +309,24 @@ def _breakpoint_text(each: Any) -> str:
     return f"breakpoint {each.number} at {PurePath(each.line[0]).name}:{each.line[1]}{condition}"
 
 
+class _UsageError(Exception):
+    """A command that is not written as its help says."""
+
+
+def _number(argument: str) -> int:
+    try:
+        return int(argument, 0)
+    except ValueError:
+        raise _UsageError from None
+
+
 def _count(argument: str) -> int:
-    return int(argument) if argument else 1
+    return _number(argument) if argument else 1
 
 
 def _place(argument: str) -> tuple[int, int, int]:
-    x, y, z = (*map(int, argument.replace(",", " ").split()), 0, 0)[:3]
+    numbers = [_number(each) for each in argument.replace(",", " ").split()]
+    if not 1 <= len(numbers) <= 3:
+        raise _UsageError
+    x, y, z = (*numbers, 0, 0)[:3]
     return x, y, z

@@ -15,7 +15,15 @@ from amdjit.code_object.debug_info import Variable
 from amdjit.emulator.stepping.launch import WaveState
 from amdjit.isa.register_numbers import EXEC_LO, FIRST_AGPR, M0, SCC_SLOT, TTMP_FIRST, VCC_LO
 
-__all__ = ["Place", "Registers", "Value", "place_of", "read_value", "type_of"]
+__all__ = [
+    "Place",
+    "Registers",
+    "Value",
+    "place_of",
+    "private_address",
+    "read_value",
+    "type_of",
+]
 
 # The types of C, by their names without qualifiers; a prefix of amdjit's says the rest.
 _C_TYPES = {
@@ -27,7 +35,7 @@ _C_TYPES = {
 _NUMBER = re.compile(r"([iuf])(8|16|32|64)(?:x(\d+))?$")
 _REGISTER = re.compile(r"([vsa])(\d+)$")
 _SPAN = re.compile(r"([vsa])\[(\d+):(\d+)\]$")
-_PRIVATE = re.compile(r"scratch\[fp(?: \+ (\d+))?\]$")
+_PRIVATE = re.compile(r"scratch\[(fp|s\d+)(?: \+ (\d+))?\]$")
 _SPECIAL = {"vcc": VCC_LO, "exec": EXEC_LO, "m0": M0, "scc": SCC_SLOT}
 
 
@@ -36,6 +44,8 @@ def type_of(name: str) -> tuple[np.dtype[Any], int] | None:
     fixed size."""
     if name == "bf16":
         return np.dtype(ml_dtypes.bfloat16), 1
+    if name == "boolean":
+        return np.dtype(bool), 1
     found = _NUMBER.match(name)
     if found is not None:
         return np.dtype(f"{found[1]}{int(found[2]) // 8}"), int(found[3] or 1)
@@ -56,6 +66,8 @@ class Place:
     """The first register, the address in private memory, or the constant."""
     count: int = 1
     """How many registers, one after the other."""
+    base: str = ""
+    """The scalar register to which a private address is relative; fp for the frame's."""
 
 
 def place_of(text: str) -> Place | None:
@@ -67,7 +79,7 @@ def place_of(text: str) -> Place | None:
             return Place(found[1], int(found[2]), last - int(found[2]) + 1)
     private = _PRIVATE.match(text)
     if private is not None:
-        return Place("p", int(private[1] or 0))
+        return Place("p", int(private[2] or 0), base=private[1])
     try:
         return Place("c", int(text))
     except ValueError:
@@ -93,9 +105,22 @@ class Value:
         return None if self.lanes is None else self.lanes[lane]
 
 
-def read_value(variable: Variable, state: WaveState, private: NDArray[np.uint8]) -> Value:
-    """Read a variable of a wave. private: the private memory of its lanes."""
+def private_address(place: Place, state: WaveState, frame: int | None) -> int | None:
+    """Return a private address in each lane's memory, None if it is not known. frame: the address
+    of the frame, None if that is not known."""
+    base = frame if place.base == "fp" else Registers(state)[place.base]
+    return None if base is None else int(base) + place.first
+
+
+def read_value(
+    variable: Variable, state: WaveState, private: NDArray[np.uint8], frame: int | None
+) -> Value:
+    """Read a variable of a wave. private: the private memory of its lanes. frame: the address of
+    the function's frame there, None if it is not known."""
     place, kind = place_of(variable.registers), type_of(variable.type)
+    if place is not None and place.bank == "p":
+        address = private_address(place, state, frame)
+        place = None if address is None else Place("p", address)
     if place is None or kind is None:
         return Value(variable.name, variable.type, variable.registers, None)
     lanes = _read(place, kind, state, private)

@@ -281,7 +281,7 @@ def test_the_command_debugs_the_launch_that_is_wanted(tmp_path: Path) -> None:
     )  # fmt: skip
     assert "(np.int32(6), np.int32(12))" in text
     assert "program: 12" in text
-    assert "times, not 3" in _command(f"{program}:double", "--launch", "3", "-c", "q")
+    assert "there is no launch 3" in _command(f"{program}:double", "--launch", "3", "-c", "q")
     assert "cannot be read: No such file" in _command(tmp_path / "nothing.amdjit", "-c", "q")
     assert "nothing.py is not a Python file" in _command(tmp_path / "nothing.py")
 
@@ -306,3 +306,149 @@ def test_the_prompt_answers_what_pdb_would(tmp_path: Path) -> None:
     assert "*** LaunchError: line 1 has no code" in text
     assert "\n2\n" in text
     assert text.count("***") == 2
+
+
+def test_a_command_without_its_argument_prints_its_help() -> None:
+    with opened() as debugger:
+        text = said(debugger, "u", "cl x", "goto", "thread", "block 1 2 3 4", "who", "page", "b x")
+    assert "***" not in text
+    assert "until LINE: go on until" in text
+    assert "thread X [Y [Z]]: look at" in text
+    assert "page FILE.html: write" in text
+
+
+@amdjit.device_function(inline=False)
+def called(v):
+    big = v + 1000
+    return big * 2
+
+
+@amdjit.device_function
+def inlined(v, k):
+    w = v * k
+    return w + 1
+
+
+@amdjit.kernel
+def calls(x, n, out):
+    i = amdjit.grid(1)
+    z = 5 + i
+    k = 100 + i
+    n = n * 2
+    lane = i + 70
+    flag = x[i] > 3
+    out[i] = called(x[i]) + z + inlined(x[i], 3) + k + n + lane
+    if flag:
+        x = x[16:]
+        out[i] += x[0]
+
+
+def calling() -> Debugger:
+    return amdjit.debug(calls[1, 32], X[:48].copy(), 21, OUT[:32].copy())
+
+
+def test_variables_of_a_called_function_are_those_of_its_frame() -> None:
+    with calling() as debugger:
+        debugger.break_at(line_of(called.function, "return big * 2"), when="big > 1003")
+        assert debugger.resume() is not None
+        assert debugger.lane == 4
+        assert debugger.evaluate("v, big") == (4, 1004)
+        change = debugger.last_change("big")
+        assert change is not None
+        assert change.line is not None
+        assert change.line[1] == line_of(called.function, "big = v + 1000")
+        with pytest.raises(NameError):
+            debugger.evaluate("out")  # it is the kernel's
+
+
+def test_names_mean_what_they_mean_at_the_line() -> None:
+    with calling() as debugger:
+        debugger.break_at(line_of(inlined.function, "w = v * k"))
+        debugger.resume()
+        with pytest.raises(NameError, match="'k'"):
+            debugger.evaluate("k")  # the kernel's is another one, and this one is constant
+        debugger.run_to(line_of(calls.function, "out[i] += x[0]"))
+        debugger.select(lane=9)
+        assert debugger.evaluate("lane, flag, k, sum(z for _ in range(2))") == (79, True, 109, 28)
+        for name in ("n", "x[0]"):
+            with pytest.raises(LaunchError, match="is assigned in the kernel|cannot be read here"):
+                debugger.evaluate(name)
+
+
+@amdjit.device_function
+def through_lds(v):
+    t = shared.array(32, f32)
+    t[threadIdx.x] = v
+    syncthreads()
+    return t[31 - threadIdx.x]
+
+
+@amdjit.kernel
+def two_arrays(x, out):
+    i = threadIdx.x
+    a = through_lds(x[i])
+    b = through_lds(x[i] + 100)
+    out[i] = a + b
+
+
+def test_arrays_of_one_name_are_told_apart() -> None:
+    with amdjit.debug(two_arrays[1, 32], X[:32].copy(), OUT[:32].copy()) as debugger:
+        debugger.run_to(line_of(two_arrays.function, "out[i] = a + b"))
+        np.testing.assert_array_equal(debugger.shared["t"], X[:32])
+        np.testing.assert_array_equal(debugger.shared["t (2)"], X[:32] + 100)
+        with pytest.raises(LaunchError, match="several arrays t"):
+            debugger.who_wrote("t", 3)
+
+
+@amdjit.kernel
+def rounds(x, out):
+    total = f32(0)
+    for k in range(4):
+        total += x[k]
+    out[0] = total
+
+
+def test_a_loops_line_stops_once_in_each_round() -> None:
+    line = line_of(rounds.function, "for k in range(4)")
+    with amdjit.debug(rounds[1, 1], X, OUT[:1].copy()) as debugger:
+        debugger.break_at(line)
+        seen = []
+        while debugger.resume() is not None:
+            seen.append(debugger.time)
+        assert 4 <= len(seen) <= 6
+
+
+def test_scalar_registers_change_for_all_lanes() -> None:
+    with opened(opt_level=None) as debugger:
+        debugger.break_at(line_of(scaled.function, "out[i] = total"))
+        debugger.resume()
+        found = debugger.last_change("s4"), debugger.last_change("s5")
+        debugger.select(lane=31)
+        assert (debugger.last_change("s4"), debugger.last_change("s5")) == found
+        with pytest.raises(KeyError, match="no register v9999"):
+            debugger.last_change("v9999")
+
+
+def test_mistakes_of_callers_are_named() -> None:
+    with pytest.raises(LaunchError, match="takes a launch"):
+        amdjit.debug(scaled, X)  # type: ignore[arg-type]
+    debugger = opened()
+    with pytest.raises(LaunchError, match="give 1 or more"):
+        debugger.step(-1)
+    with pytest.raises(LaunchError, match="give a number or up to three"):
+        debugger.select(thread="a")  # type: ignore[arg-type]
+    with pytest.raises(LaunchError, match=r"no code is from a file other\.py; there are: test_"):
+        debugger.break_at(3, file="other.py")
+    debugger.select(block=1)
+    assert "the workgroup has not begun" in debugger.where()
+    debugger.close()
+    debugger.close()
+    with pytest.raises(LaunchError, match="closed"):
+        debugger.step()
+    with pytest.raises(LaunchError, match="schedule=True"):
+        opened(schedule=True)
+
+
+def test_orders_that_all_fault_do_not_differ() -> None:
+    with amdjit.debug(scaled[2, 64], X[:3].copy(), 128, np.float32(2), OUT) as debugger:
+        assert debugger.shake(2) == {}

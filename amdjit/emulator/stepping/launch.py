@@ -31,7 +31,7 @@ from amdjit.emulator.stepping.schedule import InOrder, Schedule, Shaken
 from amdjit.emulator.stepping.snapshots import Snapshots
 from amdjit.emulator.stepping.writes import NATIVES, WriteInstrument
 from amdjit.emulator.tiers.compilation import HostKernel
-from amdjit.emulator.tiers.steps import ANY_WAVE, EVENT_ROW, EVENT_ROWS, Event, Mode, Steps
+from amdjit.emulator.tiers.steps import ANY_WAVE, EVENT_ROW, EVENT_ROWS, Event, Flag, Mode, Steps
 from amdjit.isa.register_numbers import HALF_LANES, HALF_VGPRS
 from amdjit.target import Target
 
@@ -71,6 +71,8 @@ class Wanted:
     """Each instruction of the wave."""
     pcs: frozenset[int] = frozenset()
     """The instructions at these pcs."""
+    line_starts: frozenset[int] = frozenset()
+    """Those at these pcs, where the wave comes from another line."""
     writes: tuple[int, int, Group | None] | None = None
     """Writes of memory: the first address, one past the last, and the workgroup if it is LDS or
     private memory."""
@@ -105,7 +107,8 @@ class SteppedLaunch:
         self.schedule = _schedule(schedule)
         self._compiled = self._translated()
         self.pcs = self._all_pcs()
-        self.loop_heads = self._heads()
+        self.loops = self._loops()
+        """Where the code jumps back to, and the last such jump."""
         self._plan = make_plan(function, self._compiled, shape, 1)
         self._workspace = Workspace(self._plan, HostSide(memory, self._write))
         self._workspace.begin(kernarg, 1, memory.table())
@@ -146,15 +149,15 @@ class SteppedLaunch:
         assert pcs == list(self._compiled.resume_pcs[-len(pcs) :]), "the code has other steps"
         return tuple(pcs)
 
-    def _heads(self) -> frozenset[int]:
-        """Return where the code jumps back to."""
+    def _loops(self) -> dict[int, int]:
         blocks = self._function.module.kernels.graph(self._function.kernel).blocks.values()
-        return frozenset(
-            successor
-            for block in blocks
-            for successor in block.successors
-            if successor <= block.instructions[-1].pc
-        )
+        found: dict[int, int] = {}
+        for block in blocks:
+            end = block.instructions[-1].pc
+            for successor in block.successors:
+                if successor <= end:
+                    found[successor] = max(end, found.get(successor, 0))
+        return found
 
     # Time
 
@@ -259,7 +262,7 @@ class SteppedLaunch:
         mode = Mode.EACH_LINE * wanted.lines | Mode.EACH_INSTRUCTION * wanted.instructions
         self._steps[Steps.MODE] = mode | Mode.STOPS * stops
         self._steps[Steps.SKIPPED] = self.time if stops else -1
-        self._tables.mark(wanted.pcs)
+        self._tables.mark(wanted.pcs, wanted.line_starts)
         first, end, _ = wanted.writes or (0, 0, None)
         self._steps[[Steps.WATCH_FIRST, Steps.WATCH_END]] = first, end
         self._focus()
@@ -396,6 +399,10 @@ class SteppedLaunch:
         lower = np.arange(len(halves)) & HALF_VGPRS == 0
         return np.concatenate([halves[lower], halves[~lower]], axis=1)
 
+    def has_begun(self, group: Group) -> bool:
+        """Return whether a workgroup has begun at the present time."""
+        return self._begun.get(group, _NEVER) <= self.time
+
     @property
     def groups(self) -> tuple[Group, ...]:
         """The workgroups that are under way."""
@@ -434,14 +441,15 @@ class _Tables:
         self.steps[Steps.FLAGS] = self._flags.ctypes.data
         self.steps[Steps.EVENTS] = self.events.ctypes.data
 
-    def mark(self, pcs: frozenset[int]) -> None:
+    def mark(self, pcs: frozenset[int], line_starts: frozenset[int]) -> None:
         """Make the instructions at these pcs events, and no others."""
         self._flags[:] = 0
-        self._flags[[self._numbers[pc] for pc in pcs]] = 1
+        self._flags[[self._numbers[pc] for pc in line_starts]] = Flag.AT_NEW_LINE
+        self._flags[[self._numbers[pc] for pc in pcs]] = Flag.ALWAYS
 
 
 def _schedule(name: str | int) -> Schedule:
-    if isinstance(name, int):
+    if isinstance(name, int) and not isinstance(name, bool):
         return Shaken(name)
     if name not in ("in-order", "backwards"):
         raise LaunchError(f'schedule={name!r}: "in-order", "backwards", or an int, a seed')

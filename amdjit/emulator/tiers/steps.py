@@ -27,6 +27,7 @@ __all__ = [
     "EVENT_ROWS",
     "STEP",
     "Event",
+    "Flag",
     "Mode",
     "Steps",
     "has_mode",
@@ -45,7 +46,7 @@ class Steps(Field):
     # number; or ANY_WAVE.
     FOCUS = 3
     LINES = 4, "ptr"  # the number of each instruction's line, i32; 0 if it has none
-    FLAGS = 5, "ptr"  # a byte for each instruction: not 0 where its execution is an event
+    FLAGS = 5, "ptr"  # a byte for each instruction: a `Flag`
     EVENTS = 6, "ptr"  # EVENT_ROWS rows of `Event`
     EVENT_COUNT = 7, "i64", "events"  # so far; the last EVENT_ROWS of them are kept
     # The memory whose writes are events: its first address and one past its last, which is 0 if
@@ -69,6 +70,14 @@ class Event(Field):
 ANY_WAVE = -1
 EVENT_ROW = int(Event.FIELDS)
 EVENT_ROWS = 4096
+
+
+class Flag:
+    """When the execution of an instruction is an event: always, or if the wave comes from another
+    line. 0 is never."""
+
+    ALWAYS = 1
+    AT_NEW_LINE = 2
 
 
 class Mode:
@@ -147,5 +156,6 @@ def _is_wanted(
     is_new = f.and_(f.compare("ne", line, i32(0)), f.compare("ne", line, state.get(STEP_LINE_SLOT)))
     at_line = f.and_(is_new, has_mode(f, steps, Mode.EACH_LINE))
     flag = f.load("i8", f.offset(steps.get(Steps.FLAGS), number), 1)
-    is_marked = f.compare("ne", flag, Value("i8", "0"))
+    begins = f.and_(is_new, f.compare("eq", flag, Value("i8", str(Flag.AT_NEW_LINE))))
+    is_marked = f.or_(begins, f.compare("eq", flag, Value("i8", str(Flag.ALWAYS))))
     return f.or_(f.or_(at_line, is_marked), has_mode(f, steps, Mode.EACH_INSTRUCTION))
