@@ -47,7 +47,7 @@ def add(commands: Commands) -> None:
         "--opt-level",
         choices=["0", "1", "2", "3", "own"],
         default="0",
-        help="how the kernel is compiled: at 0, the default, all variables can be read; own keeps "
+        help="how the kernel is compiled: at 0, the default, most variables can be read; own keeps "
         "the kernel's level",
     )
     parser.add_argument(

@@ -179,7 +179,7 @@ class Debugger:
 
     @property
     def fault(self) -> KernelFault | None:
-        """What has stopped the launch, or what an `assert` of a finished one reported."""
+        """The fault that stopped the launch, or the failed `assert` of one that has finished."""
         if self._stepped.fault is None and self._stepped.has_ended:
             return self._memory.fault()
         return self._stepped.fault
@@ -372,7 +372,7 @@ class Debugger:
 
     def shake(self, count: int = 8) -> dict[int, list[str]]:
         """Run the launch from its start to its end in `count` orders that interrupt waves, and
-        return the seeds that give other results than the order in which waves run otherwise, with
+        return the seeds that give other results than the emulator's own order, with
         the names of the arrays that differ. A correct kernel has none; a race has some if it can
         change results, and sums of floats by atomics do. A fault counts as a difference of all
         arrays, unless every order has one."""

@@ -28,7 +28,7 @@ _ATTRIBUTES: dict[str, Any] = {
     },
     "optLevel": {
         "type": ["integer", "null"],
-        "description": "0, at which all variables can be read, to 3; null for the kernel's own",
+        "description": "0, at which most variables can be read, to 3; null for the kernel's own",
     },
     "device": {"type": "string", "description": "the processor to emulate, such as gfx1201"},
     "stopOnEntry": {"type": "boolean", "description": "stop before the first instruction"},

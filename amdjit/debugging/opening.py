@@ -42,7 +42,7 @@ def debug(
     """Begin a launch under the debugger: `amdjit.debug(kernel[grid, block], x, y)`.
 
     The launch runs on the emulator, on copies of its arguments. opt_level: how the kernel is
-    compiled for it; at 0 every variable can be read and lines come one after the other, None keeps
+    compiled for it; at 0 most variables can be read and lines come one after the other, None keeps
     the kernel's own level. schedule: "in-order", in which waves run as they do on the emulator
     otherwise; "backwards", the last wave of a workgroup first; or an int, a seed for an order that
     interrupts waves anywhere. LaunchError as a launch raises it, and if the current device is no

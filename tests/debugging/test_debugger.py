@@ -371,7 +371,7 @@ def test_names_mean_what_they_mean_at_the_line() -> None:
         debugger.select(lane=9)
         assert debugger.evaluate("lane, flag, k, sum(z for _ in range(2))") == (79, True, 109, 28)
         for name in ("n", "x[0]"):
-            with pytest.raises(LaunchError, match="is assigned in the kernel|cannot be read here"):
+            with pytest.raises(LaunchError, match=r"is assigned in the kernel|cannot be read here"):
                 debugger.evaluate(name)
 
 
