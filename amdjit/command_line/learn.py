@@ -49,9 +49,8 @@ def add(commands: Commands) -> None:
         "the puzzle is solved, 1 if not, 2 for mistakes.",
         epilog="amdjit learn 3; amdjit learn check puzzle_03.py; amdjit learn 3 --hint",
     )
-    parser.add_argument(
-        "words", nargs="*", metavar="PUZZLE", help=f"its number; or: {_CHECK} FILE, to check a file"
-    )
+    parser.add_argument("puzzle", nargs="?", metavar="PUZZLE", help=f"its number; or: {_CHECK}")
+    parser.add_argument("file", nargs="?", metavar="FILE", help=f"with {_CHECK}: the file to check")
     parser.add_argument("--list", action="store_true", help="list the puzzles and your progress")
     parser.add_argument(
         "--hint", nargs="?", type=int, const=1, metavar="K", help="print the Kth hint (default: 1)"
@@ -70,13 +69,15 @@ def add(commands: Commands) -> None:
 
 
 def _learn(options: argparse.Namespace) -> int:
-    words: Sequence[str] = options.words
+    words = [word for word in (options.puzzle, options.file) if word is not None]
     if options.notebooks is not None:
         return _write_notebooks(options.notebooks)
     if len(words) == 2 and words[0] == _CHECK:
         return _check(Path(words[1]), options)
     if options.watch:
         raise LaunchError(f"--watch is for a check: amdjit learn {_CHECK} FILE --watch")
+    if words == [_CHECK]:
+        raise LaunchError(f"{_CHECK} needs a file: amdjit learn {_CHECK} {puzzle(1).file_name}")
     if options.list or not words:
         show("\n".join(_listed()))
         return 0
@@ -222,7 +223,11 @@ def _check_here(file: Path, colour: str) -> int:
 def _puzzle_of(file: Path) -> Puzzle:
     try:
         found = _NUMBER.search(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
+    except FileNotFoundError:
+        raise LaunchError(f"there is no file {file}") from None
+    except OSError as error:
+        raise LaunchError(f"{file} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
         raise LaunchError(f"{file} cannot be read: {error}") from None
     if found is None:
         raise LaunchError(

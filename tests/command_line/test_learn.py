@@ -96,7 +96,10 @@ def test_hints_and_the_solution(folder: Path, capsys: pytest.CaptureFixture[str]
     [
         (["31"], "there is no puzzle 31: they are numbered 1 to 30"),
         (["tree"], "write a puzzle's number, or check and a file, not 'tree'"),
-        (["check", "missing.py"], "missing.py cannot be read"),
+        (["check", "missing.py"], "there is no file missing.py"),
+        (["check", "."], ". cannot be read: Is a directory"),
+        (["check"], "check needs a file: amdjit learn check puzzle_01.py"),
+        (["1", "2"], "write a puzzle's number, or check and a file, not '1 2'"),
         (["3", "--watch"], "--watch is for a check"),
     ],
 )

@@ -21,6 +21,18 @@ if column < out.shape[1]:
     if row < out.shape[0]:
         out[row, column] = amdjit.f32(a[row]) + b[column]
 """,
+    7: """
+if i < x.shape[0]:
+    tile[t] = x[i]
+if t < 15 and i + 64 < x.shape[0]:
+    tile[t + 64] = x[i + 64]
+amdjit.syncthreads()
+if i < out.shape[0]:
+    total = 0.0
+    for k in range(16):
+        total += tile[t + k]
+    out[i] = total
+""",
     8: """
 for k in range(32):
     column = t + k
@@ -84,6 +96,11 @@ for step in range(4):
     amdjit.syncthreads()
     matrix.mma_sync(total, left, right, total)
 """,
+    26: """
+i = 4 * amdjit.grid(1)
+if i < x.shape[0] and i < y.shape[0] and i < out.shape[0]:
+    out.store(i, 2.0 * x.load(i, 4) + y.load(i, 4))
+""",
     27: """
 mean = amdjit.f32(0)
 for row in range(96):
@@ -115,9 +132,13 @@ MISTAKES = (
     (6, "amdjit.syncthreads()\n", "pass\n", "error[race/lds]"),
     (7, "tile[t + 64] = x[i + 64]", "amdjit.syncthreads()", "error[sync/divergent-barrier]"),
     (16, "bins[t] = 0", "pass", "error[init/"),
+    (16, "amdjit.atomic.add(bins, x[i], 1)", "bins[x[i]] += 1", "use `amdjit.atomic.add(bins,"),
     (21, "16, 16, 16, f32)", "16, 16, 16, bf16)", "elements are wrong"),
     (22, "total)\n        amdjit.syncthreads()", "total)", "error[race/lds]"),
+    (22, "total)\n        amdjit.syncthreads()", "total)", "at the end of the loop's body, too"),
     (23, "f32(total.x[i]) * scale[column + place]", "f32(total.x[i])", "d[0, 0] is "),
+    (24, "abs(x[row, column])", "x[row, column]", "scale[0, 1] is 0.0, and should be "),
+    (29, "peak[matrix.column_of(scores, i)]", "peak[i]", "for f32[1], an array that each lane has"),
     (30, "total.x[i] * correction", "total.x[i] * 1", "elements are wrong"),
 )
 

@@ -33,7 +33,7 @@ from amdjit.frontend.values.kinds import CompileTime, TupleValue, Value, as_pyth
 from amdjit.frontend.values.structures import TEXT
 from amdjit.tree import nodes as tree
 from amdjit.tree.nodes import BinaryOperator, Comparison
-from amdjit.types import Array, Record, Scalar, Type, Vector, boolean, i32, i64
+from amdjit.types import AddressSpace, Array, Record, Scalar, Type, Vector, boolean, i32, i64
 
 
 def subscript(builder: FunctionBuilder, node: ast.Subscript) -> Value:
@@ -221,7 +221,7 @@ def _element_index(
     value = index.value
     if extent is not None and not -extent <= value < extent:
         raise builder.error(
-            codes.INDEX_RANGE, index_place(node), index=value, type=type, last=extent - 1
+            codes.INDEX_RANGE, index_place(node), index=value, type=_array(type), last=extent - 1
         )
     if value >= 0 or extent is not None:
         return _integer_index(builder, CompileTime(value % extent if extent else value), node)
@@ -230,6 +230,14 @@ def _element_index(
     return replace(
         tree.Binary(span, type.index_type, BinaryOperator.ADD, length, offset), no_wrap=True
     )
+
+
+def _array(type: Array) -> str:
+    """Return an array's type in words: `peak` of `reduce` is in no memory that users know of."""
+    if type.address_space is not AddressSpace.PRIVATE:
+        return str(type)
+    shape = ", ".join(map(str, type.shape or ()))
+    return f"{type.element}[{shape}], an array that each lane has"
 
 
 _WRAPPING = (BinaryOperator.ADD, BinaryOperator.SUBTRACT, BinaryOperator.MULTIPLY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar
 
 from amdjit.checking.settings import Request
@@ -16,6 +17,7 @@ from amdjit.emulator.checks.race.reports import is_forgiven, race_report
 from amdjit.emulator.host.native_sources import NativeSources
 from amdjit.emulator.layout import RACE_KINDS, Sanitizer
 from amdjit.emulator.wave.frame import Instruments
+from amdjit.isa.analysis.control_flow import Graph
 from amdjit.options import LANES_CHECK
 
 
@@ -31,6 +33,7 @@ class RaceCheck(Check):
 
     def __init__(self) -> None:
         self._launch: RaceLaunch | None = None
+        self._graph: Graph | None = None
 
     def instruments(self, request: Request) -> Instruments:
         """Note each access, fence and acquire."""
@@ -38,6 +41,7 @@ class RaceCheck(Check):
 
     def begin(self, facts: LaunchFacts, threads: int, residents: int) -> int:
         """Wait for other launches that check for races."""
+        self._graph = None
         self._launch = begin_race_launch(
             facts.memory, facts.function, facts.compiled, facts.geometry, residents
         )
@@ -53,4 +57,9 @@ class RaceCheck(Check):
         assert self._launch is not None
         if is_forgiven(row) and self._launch.was_atomic(row.address):
             return None
-        return race_report(row, facts)
+        return race_report(row, facts, partial(self._code, facts))
+
+    def _code(self, facts: LaunchFacts) -> Graph:
+        if self._graph is None:
+            self._graph = facts.function.module.kernels.graph(facts.function.kernel)
+        return self._graph

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import linecache
+from collections.abc import Callable
+
 from amdjit.diagnostics.sanitizer import Origin, SanitizerReport
 from amdjit.emulator.checks.findings import Finding, LaunchFacts, Row, report_of
 from amdjit.emulator.checks.race.conflicting_accesses import (
@@ -11,17 +14,32 @@ from amdjit.emulator.checks.race.conflicting_accesses import (
     OLDER_IN_FLIGHT,
     UNLESS_ATOMIC,
 )
+from amdjit.emulator.checks.race.remedies import atomic_update, is_between_iterations
 from amdjit.emulator.layout import RACE_KINDS, Report
 from amdjit.emulator.wave.frame import AccessKind
+from amdjit.isa.analysis.control_flow import Graph
 
 _WORDS = {AccessKind.LOAD: "load", AccessKind.STORE: "store", AccessKind.ATOMIC: "atomic operation"}
 _IN_LDS = (CONFLICT + 1, OLDER_IN_FLIGHT + 1, NOW_IN_FLIGHT + 1)
 _STORES = AccessKind.STORE * 3 + AccessKind.STORE
 _WITHIN_GROUP = "put `syncthreads()` between them; all work-items of the workgroup must reach it"
+_BETWEEN_ITERATIONS = (
+    "a barrier is between them, but in a loop: the next iteration may begin while others are still "
+    "in this one; put `syncthreads()` at the end of the loop's body, too"
+)
 _BETWEEN_GROUPS = (
     "workgroups run in any order: use atomics for what they share, `threadfence()` before the "
     "atomic that says it is done and after the one that sees it, or a second launch"
 )
+_AMONG_LANES = (
+    "let one lane store (`if threadIdx.x == 0:`), combine the values first, or use an atomic "
+    "operation"
+)
+_WITHIN_WAVE = (
+    "put `wave_barrier()` between them (`syncwarp()` in Numba's dialect), or `syncthreads()`: "
+    "without it, the compiler may move one past the other"
+)
+_OF_UPDATES = (_WITHIN_GROUP, _BETWEEN_GROUPS, _AMONG_LANES, _WITHIN_WAVE)
 
 
 def is_forgiven(row: Row) -> bool:
@@ -29,8 +47,9 @@ def is_forgiven(row: Row) -> bool:
     return row[Report.KIND] - RACE_KINDS == UNLESS_ATOMIC
 
 
-def race_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
-    """Return the report of a race, or of lanes that contradict each other."""
+def race_report(row: Row, facts: LaunchFacts, code: Callable[[], Graph]) -> SanitizerReport:
+    """Return the report of a race, or of lanes that contradict each other. code: returns the
+    kernel's, which few reports need."""
     number = _STORES if is_forgiven(row) else row[Report.KIND] - RACE_KINDS
     in_lds = 9 <= number < LACKING or number in _IN_LDS
     place = facts.lds_place(row.address) if in_lds else facts.place(row)
@@ -41,6 +60,7 @@ def race_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
         kind, message, other, remedy = _between_lanes(number, where)
     else:
         kind, message, other, remedy = _words(number, where, same_block)
+    remedy = _seen_remedy(row, facts, code, remedy) or remedy
     thread = facts.thread(row[Report.OTHER_WAVE], row[Report.OTHER_LANE])
     origin = Origin(other, *facts.line(row[Report.OTHER_SITE]), block, thread)
     severity = "warning" if kind == "lanes" else "error"
@@ -48,6 +68,31 @@ def race_report(row: Row, facts: LaunchFacts) -> SanitizerReport:
     return report_of(
         "race", finding, row=row, facts=facts, address=row.address, nbytes=row[Report.SIZE]
     )
+
+
+def _seen_remedy(
+    row: Row, facts: LaunchFacts, code: Callable[[], Graph], general: str
+) -> str | None:
+    """Return the remedy that the code shows; None if the general one, of the kind, is the best."""
+    places = {facts.line(site): site for site in (row[Report.SITE], row[Report.OTHER_SITE])}
+    if len(places) == 1 and general in _OF_UPDATES:
+        ((file, line),) = places
+        update = atomic_update(linecache.getline(file, line)) if file and line else None
+        return update and (
+            "this line reads an element and writes it back, and others change it meanwhile: use "
+            f"`{update}`"
+        )
+    if len(places) == 2 and general == _WITHIN_GROUP and len({file for file, _ in places}) == 1:
+        sites = facts.compiled.site_pcs
+        first, second = sorted(places, key=_line)
+        again = [pc for pc in sites if facts.line_of(pc) == second]
+        if is_between_iterations(code(), sites[places[first]], sites[places[second]], again):
+            return _BETWEEN_ITERATIONS
+    return None
+
+
+def _line(place: tuple[str | None, int | None]) -> int:
+    return place[1] or 0
 
 
 def _words(number: int, where: str, same_block: bool) -> tuple[str, str, str, str]:
@@ -60,8 +105,7 @@ def _words(number: int, where: str, same_block: bool) -> tuple[str, str, str, st
             f"lanes of one store write different values to {where}: which of them "
             "stays is undefined",
             "the other lane",
-            "let one lane store (`if threadIdx.x == 0:`), combine the values first, or use an "
-            "atomic operation",
+            _AMONG_LANES,
         )
     who = "another wave of the workgroup" if same_block else "another workgroup"
     if number == LACKING:
@@ -106,8 +150,7 @@ def _between_lanes(number: int, where: str) -> tuple[str, str, str, str]:
         "wave",
         f"{first} of {where} races with {article} {second} by another lane of the wave",
         f"the {second}",
-        "put `wave_barrier()` between them (`syncwarp()` in Numba's dialect), or `syncthreads()`: "
-        "without it, the compiler may move one past the other",
+        _WITHIN_WAVE,
     )
 
 
