@@ -65,37 +65,48 @@ def check(number: int, kernel: Kernel) -> Verdict:
 def judge(one: Puzzle, kernel: Kernel, screen: Screen = PLAIN) -> Verdict:
     """Return the verdict on a kernel, with a picture for a screen."""
     try:
-        problems, launches = _problems(one, kernel)
+        found = _found(one, kernel)
     except AmdjitError as error:
-        problems, launches = [str(error)], []
-    picture = [draw(one.picture, launches, screen)] if launches else []
-    if problems:
+        found = _Found([str(error)])
+    picture = [draw(one.picture, found.launches, screen)] if found.launches else []
+    if found.problems:
         head = screen.paint(f"Puzzle {one.number} is not solved yet.", "warning")
-        return Verdict(one.number, False, "\n\n".join([head, *problems, *picture]))
+        return Verdict(one.number, False, "\n\n".join([head, *found.problems, *picture]))
     head = screen.heading(f"Puzzle {one.number}, {one.title}: solved.")
-    return Verdict(one.number, True, "\n\n".join([head, *picture]))
+    kept = ["\n".join(_rows(found.outcomes))] if found.outcomes else []
+    return Verdict(one.number, True, "\n\n".join([head, *kept, *picture]))
 
 
-def _problems(one: Puzzle, kernel: Kernel) -> tuple[list[str], Sequence[LaunchProfile]]:
-    """Return what is wrong, in the order in which to mend it, and the launches if at least the
-    results are right and the sanitizer finds nothing."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What was found of a kernel. problems: what is wrong, in the order in which to mend it.
+    launches: the kernel's own, if at least the results are right and the sanitizer finds nothing.
+    outcomes: of the limits, then."""
+
+    problems: list[str]
+    launches: Sequence[LaunchProfile] = ()
+    outcomes: Sequence[Outcome] = ()
+
+
+def _found(one: Puzzle, kernel: Kernel) -> _Found:
     hole = _hole(kernel)
     if hole:
-        return [hole], []
+        return _Found([hole])
     case = _case(one)
     with use(_device()):
         with sanitize(raises=False) as found:
             results = case(kernel)
         if any(report.check == "memory" and report.is_error for report in found.reports):
             # Without checks it would fault, and return nothing.
-            return [*_wrong_results(results), *_shown(found.reports)], []
+            return _Found([*_wrong_results(results), *_shown(found.reports)])
         with profile() as counted:
             results = case(kernel)
     problems = [*_wrong_results(results), *_shown(found.reports)]
     if problems:
-        return problems, []
+        return _Found(problems)
     outcomes = gate(counted, one.limits) if one.limits else ()
-    return list(_exceeded(outcomes)), counted.launches
+    own = [launch for launch in counted.launches if launch.kernel == one.kernel_name]
+    return _Found(list(_exceeded(outcomes)), own, outcomes)
 
 
 @cache
@@ -165,16 +176,22 @@ def _shown(reports: Sequence[SanitizerReport]) -> list[str]:
 
 
 def _exceeded(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    if all(one.holds for one in outcomes):
-        return
-    rows = ["The results are right. The limits are not kept:"]
-    for one in outcomes:
-        cause = f" ({one.cause})" if one.cause and not one.holds else ""
-        rows.append(f"  {'holds' if one.holds else 'FAILS'}  {one}{cause}")
-        if one.file is not None and one.line is not None:
-            source = linecache.getline(one.file, one.line).strip()
-            rows.append(f"         {_place(one.file, one.line)}  {source}".rstrip())
-    yield "\n".join(rows)
+    if not all(one.holds for one in outcomes):
+        yield "\n".join(["The results are right. The limits are not kept:", *_rows(outcomes)])
+
+
+def _rows(outcomes: Sequence[Outcome]) -> list[str]:
+    """Return a row for each outcome, and none twice: a check may launch a kernel several times."""
+    return list(dict.fromkeys(map(_row, outcomes)))
+
+
+def _row(one: Outcome) -> str:
+    cause = f" ({one.cause})" if one.cause and not one.holds else ""
+    row = f"  {'holds' if one.holds else 'FAILS'}  {one}{cause}"
+    if one.file is None or one.line is None:
+        return row
+    source = linecache.getline(one.file, one.line).strip()
+    return f"{row}\n         {_place(one.file, one.line)}  {source}".rstrip()
 
 
 def _place(file: str, line: int) -> str:

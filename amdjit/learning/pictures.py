@@ -68,6 +68,11 @@ def _sum(group: Sequence[InstructionCounts], count: str) -> int:
 
 # How many lanes of the waves were active.
 
+_MOVED = (
+    "Instructions are counted at the line that the compiler made them from. It may move them into "
+    "or out of an `if`."
+)
+
 
 def _lanes(launch: LaunchProfile, screen: Screen) -> list[str]:
     rows = []
@@ -78,7 +83,8 @@ def _lanes(launch: LaunchProfile, screen: Screen) -> list[str]:
         rows.append([str(executions), f"{100 * part:.0f}", bar, *_place(file, line)])
     waves = f"{launch.waves} wave{'s' * (launch.waves != 1)}"
     title = f"{waves} of {launch.wave_size} lanes: how many were active, by source line"
-    return [title, "", *columns(screen, ("instructions", "%", "lanes", "line", "source"), rows)]
+    table = columns(screen, ("instructions", "%", "lanes", "line", "source"), rows)
+    return [title, "", *table, "", *screen.wrap(_MOVED)]
 
 
 # What of the cache lines that requests touched was asked for.
@@ -88,6 +94,9 @@ def _cache(launch: LaunchProfile, screen: Screen) -> list[str]:
     rows = []
     for file, line, group in _by_line(launch, ["vector memory"]):
         counts = [_sum(group, name) for name in ("requests", "bytes", "cache_lines")]
+        if not counts[0]:
+            # A barrier's line writes caches back, or invalidates them.
+            continue
         part = min(1.0, counts[1] / (counts[2] * LINE_BYTES)) if counts[2] else 0
         bar = screen.bar(_BAR * part).ljust(_BAR)
         rows.append([*map(str, counts), f"{100 * part:.0f}", bar, *_place(file, line)])
@@ -148,6 +157,9 @@ def _bank_rows(instruction: Instruction, known: Addresses | None, wave: int) -> 
 # Which lane holds which element of a matrix.
 
 _MATRIX = re.compile(r"v_(s?wmmac?_\w+)")
+# Of all WMMA of the course's processor.
+_OF_B = "operand B: as A, with rows and columns exchanged"
+_ELEMENT = re.compile(r"\b(\d+)\.(\d+)\b")
 
 
 def _fragments(launch: LaunchProfile, screen: Screen) -> list[str]:
@@ -158,9 +170,16 @@ def _fragments(launch: LaunchProfile, screen: Screen) -> list[str]:
     rows = []
     for name, count in executions.items():
         rows.append(f"{count} times {name}, over all waves; which lane holds what:")
-        for operand in ("a", "d"):
-            rows += ["", *layout_map(layout(name, operand, target=launch.target)).splitlines()]
+        rows += ["", *_map(name, "a", launch.target), "", _OF_B]
+        rows += ["", *_map(name, "d", launch.target)]
     return [screen.cut(row) for row in rows] or ["the kernel has no matrix instructions"]
+
+
+def _map(name: str, operand: str, target: str) -> list[str]:
+    """Return the map of an operand, with the lane and the element written so that they are not read
+    as a fraction."""
+    text = layout_map(layout(name, operand, target=target))
+    return _ELEMENT.sub(r"\1:\2", text.replace("lane.element", "lane:element")).splitlines()
 
 
 # What waves did over time.
@@ -214,13 +233,25 @@ def _strip(wave: WaveTimeline, end: int) -> str:
 # Registers, and waits.
 
 
+_AWAITED = {
+    "kmcnt": "waits for scalar loads, which read the arguments of the launch",
+    "loadcnt": "waits for loads from global memory",
+    "storecnt": "waits for stores to global memory",
+    "dscnt": "waits for LDS and for shuffles",
+    "between": "the instructions that run meanwhile: the more, the shorter the wait",
+}
+
+
 def _registers(launch: LaunchProfile, screen: Screen) -> list[str]:
     return [*summary(launch.inspection, screen), "", *occupancy_view(launch.inspection, screen)]
 
 
 def _waits(launch: LaunchProfile, screen: Screen) -> list[str]:
     title = "the waits of the machine code, and the instructions for which they wait"
-    return [title, "", *waits_view(launch.inspection, screen)]
+    rows = waits_view(launch.inspection, screen)
+    text = "\n".join(rows)
+    legend = [f"  {name:8}  {meaning}" for name, meaning in _AWAITED.items() if name in text]
+    return [title, "", *rows, "", *map(screen.cut, legend)]
 
 
 PICTURES: Mapping[str, Callable[[LaunchProfile, Screen], list[str]]] = MappingProxyType(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 import amdjit
 from amdjit import f32, grid, threadIdx
@@ -28,6 +29,15 @@ def guarded(x, out):
 def by_rows(x, out):
     i = threadIdx.x
     out[i] = x[32 * i]
+
+
+@amdjit.kernel
+def through_lds(x, out):
+    tile = amdjit.shared.array(32, f32)
+    i = threadIdx.x
+    tile[i] = x[i]
+    amdjit.syncthreads()
+    out[i] = tile[31 - i]
 
 
 @amdjit.kernel(block=32)
@@ -80,10 +90,34 @@ def test_fragments_are_those_of_the_instruction() -> None:
     assert picture.startswith("1 times wmma_f32_16x16x16_f16, over all waves")
     for operand in ("a", "d"):
         shown = matrix.layout_map(matrix.layout("wmma_f32_16x16x16_f16", operand))
-        assert shown in picture
+        rows = shown.replace(".", ":").splitlines()
+        assert set(rows) <= set(picture.splitlines()), operand
+    assert " 16:3 " in picture
     x = np.zeros(32, np.float32)
     without = draw("fragments", launched(guarded, 1, x, x.copy()), PLAIN)
     assert without == "the kernel has no matrix instructions"
+
+
+@pytest.mark.parametrize("types", ["f32_16x16x16_f16", "f32_16x16x16_bf16", "i32_16x16x16_iu8"])
+def test_operand_b_is_as_a_with_rows_and_columns_exchanged(types: str) -> None:
+    a, b = (matrix.layout(f"wmma_{types}", operand, target="gfx1201") for operand in "ab")
+    for row, column in np.ndindex(16, 16):
+        assert a.place(row, column) == b.place(column, row)
+
+
+def test_lines_of_barriers_are_not_among_those_that_use_cache_lines() -> None:
+    x = np.zeros(64, np.float32)
+    picture = draw("cache", launched(through_lds, 1, x, x.copy()), PLAIN)
+    assert "out[i] = tile[31 - i]" in picture
+    assert "syncthreads" not in picture
+
+
+def test_the_waits_that_are_shown_are_explained() -> None:
+    x = np.zeros(32, np.float32)
+    picture = draw("waits", launched(guarded, 1, x, x.copy()), PLAIN)
+    assert "  kmcnt     waits for scalar loads" in picture
+    assert "  loadcnt   waits for loads" in picture
+    assert "dscnt" not in picture
 
 
 def test_a_picture_fits_its_screen() -> None:

@@ -78,6 +78,14 @@ def test_what_is_right_and_exceeds_the_limits_is_refused_for_them(
     assert verdict_on(number, one.refused, tmp_path, limits="").passed
 
 
+def test_a_solved_puzzle_shows_its_limits_once_and_the_learners_lines(tmp_path: Path) -> None:
+    text = verdict_on(24, puzzle(24).solution, tmp_path).text
+    # The check launches the kernel twice, and then one of its own.
+    assert text.count("  holds  loops 2 <= 2\n") == 1
+    assert "puzzle_24.py:15  out[row, column] = fp8(" in text
+    assert "check of puzzle" not in text
+
+
 def test_every_picture_is_of_some_solution() -> None:
     assert {one.picture for one in puzzles().values()} == set(DRAWN)
 
