@@ -202,7 +202,7 @@ def _of_unit(unit: str) -> Figure:
 
     return Figure(
         f"{unit.lower().replace(' ', '_')}_instructions",
-        f"instructions of the unit {unit}",
+        f"instructions of the unit {unit} in the machine code",
         of_code=lambda inspection: sum(map(counts, _whole(inspection).instructions)),
         cause=_longest_line(counts),
         better="",
@@ -323,7 +323,7 @@ _ALL = (
     ),
     Figure(
         "spills",
-        "registers that are spilled, VGPRs and SGPRs",
+        "registers that are spilled to memory for lack of room, VGPRs and SGPRs",
         of_code=lambda one: one.vgpr_spills + one.sgpr_spills,
         cause=_spilled,
     ),
@@ -367,15 +367,15 @@ _ALL = (
     *map(_of_unit, UNITS),
     Figure(
         "loops",
-        "loops",
+        "loops in the machine code",
         of_code=lambda one: len(_whole(one).loops),
         cause=_innermost_loop,
         better="",
     ),
     Figure(
         "lds_conflicts",
-        "cycles of LDS that are due to bank conflicts: of all waves of a launch; without a launch, "
-        "of each access once",
+        "cycles of LDS lost to bank conflicts: over all waves of a launch; without a launch, of each "
+        "access once",
         of_code=_conflicts,
         cause=_worst_access,
         of_launch=_total("lds_conflict_cycles"),
@@ -425,11 +425,11 @@ _ALL = (
         better="more",
     ),
     _counted("requests", "accesses to memory that waves made"),
-    _counted("requested_bytes", "bytes that their lanes asked for", "bytes", count="bytes"),
+    _counted("requested_bytes", "bytes that lanes asked memory for", "bytes", count="bytes"),
     _counted("cache_lines", "lines of 128 bytes that were touched, summed over the requests"),
     Figure(
         "used_bytes",
-        "bytes asked for, of those of the cache lines that vector instructions touched",
+        "part that was asked for of the cache lines that vector instructions touched",
         "%",
         of_launch=_used,
         launch_cause=_most(lambda _, line: line.cache_lines),

@@ -82,7 +82,7 @@ def test_a_learners_file_is_never_overwritten(
 
 
 def test_hints_and_the_solution(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert printed(capsys, "9", "--hint").startswith("Hint 1 of 2: Store `x[j, i]`")
+    assert printed(capsys, "9", "--hint").startswith("Hint 1 of 2: Store `x[row, column]`")
     assert printed(capsys, "9", "--hint", "2").startswith("Hint 2 of 2: The tile is")
     text = printed(capsys, "9", "--solution")
     assert text == f"# Puzzle 9: Transpose with padding\n{puzzle(9).solution}"

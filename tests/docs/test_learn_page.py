@@ -45,7 +45,7 @@ def test_the_way_through_puzzle_9_is_as_shown(
     assert block("out[0, 1] is") in output
     assert block("error[race/lds]") in output
 
-    stored = "    out[j, i]"
+    stored = "    out[row, column]"
     file.write_text(file.read_text().replace(stored, f"    amdjit.syncthreads()\n{stored}"))
     assert main(command("learn check")) == 1
     assert capfd.readouterr().out.startswith(block("Puzzle 9 is not solved"))

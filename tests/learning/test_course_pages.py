@@ -104,7 +104,7 @@ def test_a_page_is_whole(number: int) -> None:
 def test_a_statement_explains_the_limits() -> None:
     text = puzzle(10).statement
     assert "\n- `lds <= 4,096`: LDS of a workgroup; " in text
-    assert "\n- `quantise: loops <= 2`: loops\n" in f"{puzzle(24).statement}\n"
+    assert "\n- `quantise: loops <= 2`: loops in the machine code\n" in f"{puzzle(24).statement}\n"
 
 
 def test_solutions_use_what_pages_up_to_theirs_say() -> None:
