@@ -188,6 +188,9 @@ def method_of_number(builder: FunctionBuilder, owner: Value, name: str) -> Metho
     return Method(owner, name, function) if isinstance(function, DeviceFunction) else None
 
 
+_OF_NONE = "a function that returns nothing gives None: call it without assigning its result"
+
+
 def _object_attribute(builder: FunctionBuilder, owner: object, node: ast.Attribute) -> Value:
     try:
         value = getattr(owner, node.attr)
@@ -197,7 +200,7 @@ def _object_attribute(builder: FunctionBuilder, owner: object, node: ast.Attribu
             node,
             type=describe(CompileTime(owner)),
             attribute=node.attr,
-            remedy=similar_names(owner, node.attr),
+            remedy=_OF_NONE if owner is None else similar_names(owner, node.attr),
         ) from None
     except Exception as problem:
         raise builder.error(codes.CONSTANT_FAILS, node, message=problem) from problem

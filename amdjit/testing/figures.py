@@ -275,7 +275,14 @@ def _most(amount: Callable[[LaunchFacts, Counts], int]) -> Callable[[LaunchFacts
         place = max(amounts, key=lambda each: amounts[each], default=None)
         if place is None or not amounts[place]:
             return Origin()
-        return Origin(place, f"{amounts[place]:,} are of this line")
+        scalar = sum(
+            amount(launch, each)
+            for each in launch.instructions
+            if (each.file, each.line) == place and each.unit == "scalar memory"
+        )
+        # They come first, at a line that names no array.
+        loads = ", most by scalar loads, as of the arguments" if 2 * scalar > amounts[place] else ""
+        return Origin(place, f"{amounts[place]:,} are of this line{loads}")
 
     return cause
 
@@ -374,8 +381,8 @@ _ALL = (
     ),
     Figure(
         "lds_conflicts",
-        "cycles of LDS lost to bank conflicts: over all waves of a launch; without a launch, of each "
-        "access once",
+        "cycles of LDS lost to bank conflicts: over all waves of a launch; without a launch, of "
+        "each access once",
         of_code=_conflicts,
         cause=_worst_access,
         of_launch=_total("lds_conflict_cycles"),

@@ -6,8 +6,10 @@ import re
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
 
+import amdjit
 from amdjit import f32, i32
 from amdjit.code_object import CodeObject
 from amdjit.inspection.facts import Occupancy, OccupancyStep
@@ -208,6 +210,21 @@ def test_what_fails_names_the_line_that_has_most_of_it(name: str, line: str) -> 
     assert outcome.line == line_with(line)
     assert outcome.file is not None
     assert outcome.file.endswith("measured_kernels.py")
+
+
+def test_a_line_that_only_reads_arguments_says_so() -> None:
+    @amdjit.kernel(block=32)
+    def guarded(x):
+        i = amdjit.grid(1)
+        if i < x.shape[0]:
+            x[i] = 1
+
+    with amdjit.use("emulator:gfx1201"), amdjit.profile() as found:
+        guarded[4, 32](np.zeros(128, np.float32))
+    (outcome,) = gate(found, "cache_lines<0")
+    assert outcome.cause.endswith(" are of this line, most by scalar loads, as of the arguments")
+    (outcome,) = gate(launched(), "cache_lines<0")
+    assert outcome.cause.endswith(" are of this line")
 
 
 def test_the_line_of_inactive_lanes_is_one_behind_the_branch() -> None:

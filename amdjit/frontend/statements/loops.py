@@ -375,9 +375,10 @@ def _close_name(builder: FunctionBuilder, way: Exit, name: str, carried: tree.Va
     except CompileError as failure:
         raise _WidenError(name, no_common_type(failure)) from None
     if joined is None:
-        raise builder.error(
-            codes.UNDEFINED_NAME, way.node, name=name, reason="changes to " + describe(value)
-        )
+        is_none = isinstance(value, CompileTime) and value.value is None
+        source = ", which is what a function gives that returns nothing" if is_none else ""
+        reason = f"changes to {describe(value)}{source}"
+        raise builder.error(codes.UNDEFINED_NAME, way.node, name=name, reason=reason)
     if joined != carried.type:
         raise _WidenError(name, joined)
     with builder.collect() as added:
