@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import linecache
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from inspect import getsourcelines
@@ -18,6 +20,7 @@ from amdjit.checking.sanitizing import sanitize
 from amdjit.devices import use
 from amdjit.diagnostics import AmdjitError, LaunchError
 from amdjit.diagnostics.notebooks import shown_file
+from amdjit.diagnostics.performance import PerformanceWarning
 from amdjit.diagnostics.sanitizer import SanitizerReport
 from amdjit.emulator import EmulatorDevice
 from amdjit.explorer.terminal.screen import PLAIN, Screen
@@ -44,7 +47,8 @@ Results = Mapping[str, tuple[Any, ...]]
 @dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
     """What was found of a kernel. number: the puzzle's. passed: whether the kernel solves it. text:
-    why not, and a picture of what it did if its results are right. Notebooks show the text."""
+    why not, a picture of what it did if its results are right, and what is slow by accident.
+    Notebooks show the text."""
 
     number: int
     passed: bool
@@ -64,17 +68,34 @@ def check(number: int, kernel: Kernel) -> Verdict:
 
 def judge(one: Puzzle, kernel: Kernel, screen: Screen = PLAIN) -> Verdict:
     """Return the verdict on a kernel, with a picture for a screen."""
-    try:
-        found = _found(one, kernel)
-    except AmdjitError as error:
-        found = _Found([str(error)])
+    with _held_back() as warned:
+        try:
+            found = _found(one, kernel)
+        except AmdjitError as error:
+            found = _Found([str(error)])
     picture = [draw(one.picture, found.launches, screen)] if found.launches else []
+    picture += [screen.paint(text, "warning") for text in dict.fromkeys(warned)]
     if found.problems:
         head = screen.paint(f"Puzzle {one.number} is not solved yet.", "warning")
         return Verdict(one.number, False, "\n\n".join([head, *found.problems, *picture]))
     head = screen.heading(f"Puzzle {one.number}, {one.title}: solved.")
     kept = ["\n".join(_rows(found.outcomes))] if found.outcomes else []
     return Verdict(one.number, True, "\n\n".join([head, *kept, *picture]))
+
+
+@contextmanager
+def _held_back() -> Iterator[list[str]]:
+    """Collect what is said of a kernel's performance, which each compilation says again; other
+    warnings are issued at the end."""
+    texts: list[str] = []
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", PerformanceWarning)
+        yield texts
+    for each in warned:
+        if issubclass(each.category, PerformanceWarning):
+            texts.append(f"{each.category.__name__}: {each.message}")
+        else:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
 
 
 @dataclass(frozen=True, slots=True)

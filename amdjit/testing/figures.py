@@ -267,8 +267,11 @@ def _total(name: str) -> Callable[[LaunchFacts], float]:
     return lambda launch: int(getattr(launch.totals, name))
 
 
-def _most(amount: Callable[[LaunchFacts, Counts], int]) -> Callable[[LaunchFacts], Origin]:
-    """Return what finds the line with the largest amount of something."""
+def _most(
+    amount: Callable[[LaunchFacts, Counts], int], of: str = ""
+) -> Callable[[LaunchFacts], Origin]:
+    """Return what finds the line with the largest amount of something. of: its name, if the figure
+    is not the amount."""
 
     def cause(launch: LaunchFacts) -> Origin:
         amounts = {place: amount(launch, line) for place, line in launch.lines.items()}
@@ -282,7 +285,7 @@ def _most(amount: Callable[[LaunchFacts, Counts], int]) -> Callable[[LaunchFacts
         )
         # They come first, at a line that names no array.
         loads = ", most by scalar loads, as of the arguments" if 2 * scalar > amounts[place] else ""
-        return Origin(place, f"{amounts[place]:,} are of this line{loads}")
+        return Origin(place, f"{amounts[place]:,} {of}are of this line{loads}")
 
     return cause
 
@@ -439,7 +442,7 @@ _ALL = (
         "part that was asked for of the cache lines that vector instructions touched",
         "%",
         of_launch=_used,
-        launch_cause=_most(lambda _, line: line.cache_lines),
+        launch_cause=_most(lambda _, line: line.cache_lines, of="cache lines "),
         better="more",
     ),
     Figure(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from amdjit.diagnostics import AmdjitError
-from amdjit.testing.conditions import Condition, parse_conditions
+from amdjit.testing.conditions import Condition, figure_of, parse_conditions
 from amdjit.testing.measured import Measurable, Measured, measured, title_of
 
 __all__ = ["Outcome", "gate", "outcomes"]
@@ -43,8 +43,10 @@ class Outcome:
         return title_of(self.kernel, self.target, self.details)
 
     def __str__(self) -> str:
-        """Figure, value and bound, such as `vgprs 140 <= 128`."""
-        return f"{self.figure} {number_text(self.value)} {self.operator} {number_text(self.bound)}"
+        """Figure, value and bound, such as `vgprs 140 <= 128` or `used_bytes 6 % >= 90 %`."""
+        unit = " %" if figure_of(self.figure).unit == "%" else ""
+        value, bound = number_text(self.value), number_text(self.bound)
+        return f"{self.figure} {value}{unit} {self.operator} {bound}{unit}"
 
 
 def number_text(number: float) -> str:

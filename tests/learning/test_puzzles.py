@@ -3,6 +3,7 @@ limits; mistakes are named with their place."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -64,7 +65,6 @@ def test_an_empty_hole_gives_no_right_results(number: int, tmp_path: Path) -> No
     assert " and should be " in verdict.text
 
 
-@pytest.mark.filterwarnings("ignore::amdjit.PerformanceWarning")
 @pytest.mark.sample(6)
 @pytest.mark.parametrize("number", LIMITED)
 def test_what_is_right_and_exceeds_the_limits_is_refused_for_them(
@@ -84,6 +84,22 @@ def test_a_solved_puzzle_shows_its_limits_once_and_the_learners_lines(tmp_path: 
     assert text.count("  holds  loops 2 <= 2\n") == 1
     assert "puzzle_24.py:15  out[row, column] = fp8(" in text
     assert "check of puzzle" not in text
+
+
+def test_what_is_slow_is_said_once_below_the_picture(tmp_path: Path) -> None:
+    text = verdict_on(25, puzzle(25).refused, tmp_path).text
+    assert re.search(r"FAILS  used_bytes [\d.]+ % >= 90 % \([\d,]+ cache lines are of", text)
+    assert text.count("PerformanceWarning: ") == 1
+    assert text.index("the cache lines (128 bytes each)") < text.index("PerformanceWarning: ")
+
+
+def test_other_warnings_are_issued(tmp_path: Path) -> None:
+    case = returning("(array([0.0]), array([0.0]))").replace(
+        "  return", "  import warnings; warnings.warn('mine')\n  return"
+    )
+    one = replace(puzzle(1), case=case)
+    with pytest.warns(UserWarning, match="mine"):
+        assert judge(one, kernel_of(one, one.solution, tmp_path)).passed
 
 
 def test_every_picture_is_of_some_solution() -> None:

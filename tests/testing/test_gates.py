@@ -56,7 +56,7 @@ def test_kernels_that_are_not_there_pass_nothing(
 def test_an_outcome_says_figure_value_and_bound() -> None:
     (whole, part) = gate(launched(), "requested_bytes<=2_500, active_lanes>=99.5")
     assert str(whole) == "requested_bytes 2,272 <= 2,500"
-    assert str(part) == "active_lanes 85 >= 99.500"
+    assert str(part) == "active_lanes 85 % >= 99.500 %"
     assert whole.title == "uneven for gfx1201; launch: grid 2, block 32 x 2"
     assert (whole.cause, whole.file, whole.line) == ("", None, None)
 
