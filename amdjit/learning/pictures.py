@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
+from math import ceil
 from pathlib import PurePath
 from types import MappingProxyType
 
@@ -197,6 +198,8 @@ _SIGNS = (
 )
 _SIGN_OF = {name: sign for sign, _, names in _SIGNS for name in names}
 _OTHER = "."
+# Two digits of what a character stands for.
+_STEPS: tuple[int, ...] = (*range(1, 10), 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)
 
 
 def _time(launch: LaunchProfile, screen: Screen) -> list[str]:
@@ -205,17 +208,24 @@ def _time(launch: LaunchProfile, screen: Screen) -> list[str]:
         return [f"no estimate of cycles: {launch.no_cycles}"]
     waves = sorted(cycles.timeline, key=lambda wave: (wave.start, wave.workgroup, wave.wave))
     waves = waves[:_MOST_WAVES]
-    end = max(wave.end for wave in waves)
-    title = f"{cycles.kernel} cycles, as the cycle model estimates; {end / _TIME:.0f} a character"
-    strips = [_strip(wave, end) for wave in waves]
+    scale = _scale(max(wave.end for wave in waves) / _TIME)
+    title = f"{cycles.kernel} cycles, as the cycle model estimates; {scale} a character"
+    strips = [_strip(wave, scale * _TIME) for wave in waves]
     rows = [
-        screen.cut(f"  workgroup {wave.workgroup}, wave {wave.wave}  {strip}")
+        screen.cut(f"  workgroup {wave.workgroup}, wave {wave.wave}  {strip}".rstrip())
         for wave, strip in zip(waves, strips, strict=True)
     ]
     used = set("".join(strips))
     shown = [f"  {sign} {meaning}" for sign, meaning, _ in _SIGNS if sign in used]
     shown += [f"  {_OTHER} waits for something else"] if _OTHER in used else []
     return [title, "", *rows, "", *shown]
+
+
+def _scale(cycles: float) -> int:
+    """Return a round number that is enough: pictures of two versions of a kernel are likely to have
+    the same one, and can be compared."""
+    unit = int("1" + "0" * (len(str(ceil(cycles))) - 2))
+    return next(unit * step for step in _STEPS if unit * step >= cycles)
 
 
 def _strip(wave: WaveTimeline, end: int) -> str:

@@ -137,3 +137,10 @@ def test_time_is_what_a_wave_did_most_in_each_part() -> None:
     wave = WaveTimeline(0, 0, workgroup=0, wave=0, start=0, end=224, segments=tuple(did))
     strip = pictures._strip(wave, 256)
     assert strip == "#" * 16 + "m" * 16 + "b" * 16 + "." * 8 + " " * 8
+
+
+@pytest.mark.parametrize(
+    ("cycles", "scale"), [(0.4, 1), (5.1, 6), (20.25, 25), (151, 200), (192.2, 200), (801, 1000)]
+)
+def test_versions_of_a_kernel_are_drawn_in_one_scale(cycles: float, scale: int) -> None:
+    assert pictures._scale(cycles) == scale
