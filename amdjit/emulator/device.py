@@ -84,16 +84,23 @@ class EmulatedStreams:
 
     def create_stream(self, priority: int = 0, non_blocking: bool = False) -> EmulatedStream:
         """Make a stream. All streams wait for each other, which HIP allows for any."""
-        return EmulatedStream(priority, non_blocking)
+        stream = EmulatedStream(priority, non_blocking)
+        self._streams.made[int(stream)] = stream
+        return stream
 
     def external_stream(self, handle: int) -> EmulatedStream | None:
-        """Return the default stream, or this thread's own; LaunchError for other handles."""
+        """Return the default stream, this thread's own, or one that was made here, by its number;
+        LaunchError for other handles."""
         if handle in (0, _LEGACY):
             return None
+        made = self._streams.made.get(handle)
+        if made is not None:
+            return made
         if handle != _PER_THREAD:
             raise LaunchError(
                 f"the emulator has no HIP stream {handle:#x}: there only 0 and 1, the default "
-                "stream, and 2, the thread's own, are handles. Make an amdjit.Stream()."
+                "stream, 2, the thread's own, and the numbers of its own streams are handles. Make "
+                "an amdjit.Stream()."
             )
         own = self._streams.of_thread
         if not hasattr(own, "stream"):
@@ -102,8 +109,9 @@ class EmulatedStreams:
         return stream
 
     def stream_number(self, stream: EmulatedStream | None) -> int:
-        """Return 0: no other library has streams of the emulator."""
-        return 0
+        """Return the number of a stream, by which `external_stream` finds it; 0 for the default
+        stream."""
+        return 0 if stream is None else int(stream)
 
     def stream_priority(self, stream: EmulatedStream | None) -> int:
         """Return the priority that the stream was made with."""

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
+from weakref import WeakValueDictionary
 
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.diagnostics.capture_refusals import StreamCaptureError
@@ -14,7 +15,7 @@ from amdjit.forking import Lock
 from amdjit.late_methods import dataclass, field
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class EmulatedStream:
     """A stream. All work is done in the order of the calls.
 
@@ -25,6 +26,10 @@ class EmulatedStream:
     non_blocking: bool = False
     capture: EmulatedCapture | None = None
     last: tuple[int, ...] = ()
+
+    def __int__(self) -> int:
+        """The number by which `Stream.external` finds it."""
+        return id(self)
 
 
 @dataclass(slots=True, eq=False)
@@ -56,6 +61,8 @@ class StreamState:
     failures: list[Failure] = field(default_factory=list)
     lock: Lock = field(default_factory=Lock)
     of_thread: threading.local = field(default_factory=threading.local)
+    made: WeakValueDictionary[int, EmulatedStream] = field(default_factory=WeakValueDictionary)
+    """The streams that were made, by number."""
 
     def tell(self, among: tuple[Failure, ...]) -> None:
         """Raise the first of these failures that was not raised yet."""

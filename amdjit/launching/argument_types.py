@@ -59,12 +59,17 @@ def argument_types(
 
     `Const` arguments, None and members of enums are compiled in. values: scalars, vectors as
     sequences, and DeviceArrays. TypeCheckError where an annotation does not fit, LaunchError for a
-    value that no kernel can take. widths: the types of Python's numbers, if they have one.
+    value that no kernel can take. widths: the types of Python's numbers, if they have one. Members
+    of an IntEnum are then compiled in, too: they have a type of their own. Else they are integers.
     """
     shared = sharing(values)
-    types = []
+    types: list[Argument] = []
     parts = zip(leaves.names, leaves.annotations, values, leaves.inside, strict=True)
     for name, annotation, value, inside in parts:
+        is_integer = isinstance(value, int) and not (widths and annotation is None)
+        if isinstance(value, Enum) and not is_integer:
+            types.append(CompileTime(value))
+            continue
         type = _argument_type(kernel, name, annotation, value, inside)
         if isinstance(type, Array):
             if id(value) in shared:
@@ -84,13 +89,7 @@ _COMPILED_IN = (str, type, Type, np.dtype, types.FunctionType, DeviceFunction)
 def _argument_type(
     kernel: str, name: str, annotation: Annotation, value: Any, inside: bool
 ) -> Argument:
-    is_member = isinstance(value, Enum) and not isinstance(value, int)
-    if (
-        is_const(annotation)
-        or value is None
-        or is_member
-        or (inside and isinstance(value, _COMPILED_IN))
-    ):
+    if is_const(annotation) or value is None or (inside and isinstance(value, _COMPILED_IN)):
         return CompileTime(value)
     if isinstance(value, DeviceArray):
         return _array_type(kernel, name, annotation, value)

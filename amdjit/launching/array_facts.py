@@ -6,7 +6,9 @@ import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from amdjit.devices import current_device
 from amdjit.frontend import element_of_dtype
+from amdjit.runtime import foreign_arrays
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.types import Array, Layout, Record, Scalar
 
@@ -63,11 +65,26 @@ def distinct_type(array: DeviceArray) -> Array | None:
 
 
 def type_outside(value: object) -> Array | None:
-    """Return the type of an array that kernels read from outside; None for other objects."""
-    if not isinstance(value, DeviceArray):
-        return None
-    found = distinct_type(value)
+    """Return the type of an array in a device's memory that kernels read from outside, amdjit's or
+    another library's; None for other objects."""
+    array = value if isinstance(value, DeviceArray) else _foreign_array(value)
+    found = None if array is None else distinct_type(array)
     return None if found is None else found.without_promises()
+
+
+def _foreign_array(value: object) -> DeviceArray | None:
+    """Return another library's array in a device's memory only to describe it, None for other
+    objects."""
+    if not foreign_arrays.is_foreign(value):
+        return None
+    marked = foreign_arrays.marked_array(value)
+    if marked is not None:
+        return marked
+    try:
+        found = foreign_arrays.described(value, current_device())
+    except BufferError:
+        return None
+    return found if isinstance(found, DeviceArray) else None
 
 
 @functools.cache

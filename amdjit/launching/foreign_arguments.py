@@ -17,7 +17,7 @@ from amdjit.runtime.place import PLACE, is_captured
 from amdjit.runtime.streams import Stream as AnyStream
 from amdjit.runtime.streams import handle_of
 
-__all__ = ["Order", "adopted", "borrowed", "own_stream"]
+__all__ = ["Order", "adopted", "borrowed", "own_stream", "shared_outside", "together"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,15 @@ def adopted(
     and for arrays of two GPUs.
     """
     parts = zip(leaves.values, leaves.annotations, strict=True)
-    found = [
-        position
-        for position, (value, annotation) in enumerate(parts)
-        if foreign_arrays.is_foreign(value) and not is_const(annotation)
-    ]
+    found = []
+    for position, (value, annotation) in enumerate(parts):
+        if not foreign_arrays.is_foreign(value) or is_const(annotation):
+            continue
+        marked = foreign_arrays.marked_array(value)
+        if marked is None:
+            found.append(position)
+        else:
+            leaves.values[position] = marked
     if not found:
         return device, None
     on_gpu: dict[int, int] = {}
@@ -143,6 +147,28 @@ def _share(
         if theirs is not None and theirs != own:
             others.add(theirs)
     return None if for_graph else _order(device, others, stream)
+
+
+def shared_outside(
+    value: Any, device: Device, stream: AnyStream | None, for_graph: bool
+) -> tuple[DeviceArray, Order | None]:
+    """Return an array in a device's memory that a kernel reads from outside as a DeviceArray, and
+    the streams to synchronise with. BufferError for another library's that cannot be taken."""
+    marked = value if isinstance(value, DeviceArray) else foreign_arrays.marked_array(value)
+    if marked is not None:
+        return marked, None
+    own = foreign_arrays.NO_WAIT if for_graph else device.stream_number(handle_of(stream, device))
+    array = foreign_arrays.device_array(value, device, own)
+    theirs = foreign_arrays.stream_of(value, device.dlpack_device[1])
+    others = set() if for_graph or theirs in (None, own) else {theirs}
+    return array, _order(device, others, stream)
+
+
+def together(first: Order | None, second: Order | None) -> Order | None:
+    """Return what synchronises with the streams of both."""
+    if first is None or second is None:
+        return first or second
+    return Order(first.device, first.before + second.before, first.after + second.after)
 
 
 def _order(device: Device, others: set[int], stream: AnyStream | None) -> Order | None:

@@ -1,4 +1,5 @@
-"""Device arrays outside the kernel that it reads, which each launch looks up anew.
+"""Device arrays outside the kernel that it reads, which each launch looks up anew: amdjit's, and
+other libraries' in a device's memory.
 
 They are passed like arguments, though there is no parameter for them. The code relies on their
 types, but not on their being distinct from other arrays. It does rely on the arguments being
@@ -10,14 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from amdjit.compiled_kernel import Argument, CompiledKernel
 from amdjit.diagnostics import LaunchError
 from amdjit.frontend import OutsideArray
 from amdjit.late_methods import dataclass
 from amdjit.launching.array_facts import sharing
+from amdjit.launching.foreign_arguments import Order, shared_outside, together
 from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.device import Device
+from amdjit.runtime.streams import Stream
 from amdjit.types import Array
 
 __all__ = ["NO_ARRAYS", "OutsideArrays", "found_arrays", "sharing_memory"]
@@ -31,30 +35,56 @@ class OutsideArrays:
     arrays: tuple[DeviceArray, ...] = ()
     written: tuple[bool, ...] = ()
     """For each array, whether the kernel may write it."""
+    has_foreign: bool = False
+    """Whether another library made one of the arrays."""
+    order: Order | None = None
+    """The streams of other libraries to synchronise with."""
+
+    def among(self, compiled: CompiledKernel, values: Sequence[Any]) -> tuple[Any, ...]:
+        """Return what a launch passes, with DeviceArrays in the place of other libraries' arrays
+        from outside."""
+        if not self.has_foreign:
+            return tuple(values)
+        arrays = iter(self.arrays)
+        return tuple(
+            next(arrays) if isinstance(use, OutsideArray) else value
+            for use, value in zip(compiled.launch_uses, values, strict=True)
+        )
 
 
 NO_ARRAYS = OutsideArrays()
 
 
-def found_arrays(compiled: CompiledKernel, device: Device) -> OutsideArrays:
+def found_arrays(
+    compiled: CompiledKernel,
+    device: Device,
+    stream: Stream | None = None,
+    for_graph: bool = False,
+) -> OutsideArrays:
     """Return the arrays that a kernel reads from outside as they are now.
 
     LaunchError for one on another device, one that was freed, and a read-only one that the kernel
-    writes.
+    writes. for_graph: the launch is only recorded, so that nothing is synchronised.
     """
     if not any(isinstance(use, OutsideArray) for use in compiled.launch_uses):
         return NO_ARRAYS
     names, arrays, written = [], [], []
+    has_foreign, order = False, None
     for use, may_write in zip(compiled.launch_uses, compiled.written, strict=True):
         if not isinstance(use, OutsideArray):
             continue
-        array = use.current()
-        assert isinstance(array, DeviceArray), "its type was checked"
+        found = use.current()
+        try:
+            array, its_order = shared_outside(found, device, stream, for_graph)
+        except BufferError as error:
+            raise LaunchError(f"the array {use.name} of {compiled.name} {error}") from None
+        order = together(order, its_order)
         _check(compiled.name, use.name, array, device, may_write)
         names.append(use.name)
         arrays.append(array)
         written.append(may_write)
-    return OutsideArrays(tuple(names), tuple(arrays), tuple(written))
+        has_foreign = has_foreign or array is not found
+    return OutsideArrays(tuple(names), tuple(arrays), tuple(written), has_foreign, order)
 
 
 def _check(kernel: str, name: str, array: DeviceArray, device: Device, written: bool) -> None:

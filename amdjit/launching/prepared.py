@@ -37,7 +37,7 @@ from amdjit.late_methods import dataclass
 from amdjit.launching.argument_types import argument_types, widened
 from amdjit.launching.array_facts import sharing
 from amdjit.launching.capture_checks import refuse_host_arrays, refuse_reports
-from amdjit.launching.foreign_arguments import Order, adopted, own_stream
+from amdjit.launching.foreign_arguments import Order, adopted, own_stream, together
 from amdjit.launching.outside_arrays import (
     NO_ARRAYS,
     OutsideArrays,
@@ -344,7 +344,7 @@ def prepare(
     except TypeCheckError as failure:
         raise signature.at_annotation(failure) from None
     types, loaded, values, outside = _specialised(
-        specialisations, device, leaves, types, staging.arguments
+        specialisations, device, leaves, types, staging.arguments, stream, for_graph
     )
     if staging.has_host_arrays and specialisations.warns(loaded.compiled.options):
         kernel.host_copies.note(staging.host_places, callers=4)
@@ -357,7 +357,7 @@ def prepare(
         values=values,
         environment=options.environment,
         kernel=kernel,
-        order=order,
+        order=together(order, outside.order),
         leaves=leaves,
         kinds=types,
         outside=outside,
@@ -370,6 +370,8 @@ def _specialised(
     leaves: Leaves,
     types: tuple[Argument, ...],
     staged: Sequence[Any],
+    stream: Stream | None,
+    for_graph: bool,
 ) -> tuple[tuple[Argument, ...], Loaded, tuple[Any, ...], OutsideArrays]:
     """Return the types of a launch's arguments, its specialisation, the values to pass to that, and
     the arrays that it reads from outside.
@@ -378,12 +380,13 @@ def _specialised(
     tells that; then another specialisation is used.
     """
     loaded, values = _loaded(specialisations, device, leaves, types, staged)
-    outside = found_arrays(loaded.compiled, device)
+    outside = found_arrays(loaded.compiled, device, stream, for_graph)
     overlapping = sharing_memory(types, staged, outside)
     if overlapping is None:
-        return types, loaded, values, outside
+        return types, loaded, outside.among(loaded.compiled, values), outside
     loaded, values = _loaded(specialisations, device, leaves, overlapping, staged)
-    return overlapping, loaded, values, found_arrays(loaded.compiled, device)
+    outside = found_arrays(loaded.compiled, device, stream, for_graph)
+    return overlapping, loaded, outside.among(loaded.compiled, values), outside
 
 
 def _loaded(

@@ -357,6 +357,8 @@ def _pack(prepared: PreparedLaunch) -> Callable[..., bool]:
     compiled = loaded.compiled
     if tuple(prepared.kinds) != compiled.arguments:
         raise NotQuickError  # Python's integers became wider
+    if prepared.outside.has_foreign:
+        raise NotQuickError  # their memory has to be asked for at each launch
     text, names = pack_source(
         names=leaves.names,
         annotations=leaves.annotations,
@@ -377,6 +379,8 @@ def current_check(prepared: PreparedLaunch) -> Callable[[], bool]:
     reads = prepared.loaded.compiled.reads
     arrays = [value for value in prepared.staging.arguments if isinstance(value, DeviceArray)]
     uses = [use for use in prepared.loaded.compiled.launch_uses if isinstance(use, OutsideArray)]
+    if prepared.outside.has_foreign:
+        return lambda: False  # their library is asked at each launch to finish its work first
     outside = list(zip(uses, prepared.outside.arrays, strict=True))
     try:
         text, names = is_current_source(reads, arrays, outside)

@@ -17,12 +17,12 @@ from amdjit.checking.simulating import SIMULATIONS
 from amdjit.diagnostics import LaunchError, TypeCheckError
 from amdjit.late import late
 from amdjit.launching.argument_types import argument_types
-from amdjit.launching.foreign_arguments import Order, adopted, own_stream
+from amdjit.launching.array_facts import type_outside
+from amdjit.launching.foreign_arguments import Order, adopted, own_stream, shared_outside
 from amdjit.launching.kernel_options import KernelOptions
 from amdjit.launching.prepared import LaunchableKernel
 from amdjit.launching.record_arguments import Shape, leaves_of
 from amdjit.options import CompileOptions
-from amdjit.runtime.arrays import DeviceArray
 from amdjit.runtime.device import Device
 from amdjit.runtime.place import is_captured
 from amdjit.runtime.staging import Staging
@@ -169,8 +169,11 @@ class _DeviceMemory:
 
     def outside_array(self, value: Any) -> np.ndarray[Any, Any] | None:
         """Return a device's array as one of the copy of its memory, None for other objects."""
-        if not isinstance(value, DeviceArray):
+        if type_outside(value) is None:
             return None
+        value, order = shared_outside(value, self._device, None, for_graph=False)
+        if order is not None:
+            _synchronise(self._device, self._handle, order)
         if value.device is not self._device:
             raise LaunchError(f"an array is on {value.device.name}: the launch is on "
                               f"{self._device.name}")  # fmt: skip

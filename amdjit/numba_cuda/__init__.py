@@ -38,6 +38,7 @@ from amdjit.numba_cuda.functions.lanes import *  # noqa: F403
 from amdjit.numba_cuda.functions.memories import *  # noqa: F403
 from amdjit.numba_cuda.functions.places import *  # noqa: F403
 from amdjit.numba_cuda.generalised import guvectorize as guvectorize
+from amdjit.numba_cuda.host_arrays import *  # noqa: F403
 from amdjit.numba_cuda.installing import install as install
 from amdjit.numba_cuda.jit import declare_device as declare_device
 from amdjit.numba_cuda.jit import jit as jit

@@ -1,8 +1,7 @@
-"""Arrays on the device, and host memory for them, under Numba's names."""
+"""Arrays on the device under Numba's names."""
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,28 +13,19 @@ from amdjit import frontend
 from amdjit.arrays import creation
 from amdjit.arrays.device_array import DeviceArray
 from amdjit.devices import current_device
+from amdjit.numba_cuda import config
 from amdjit.numba_cuda.absent import refused
-from amdjit.numba_cuda.streams import stream_of
+from amdjit.numba_cuda.streams import external_stream, number_of, stream_of
 from amdjit.runtime import arrays as runtime_arrays
 from amdjit.runtime.dlpack import CPU
-from amdjit.runtime.elements import element_type, extents_of
-from amdjit.runtime.foreign_arrays import Borrowed
+from amdjit.runtime.elements import extents_of
+from amdjit.runtime.foreign_arrays import Borrowed, EmulatorMark, marked_array
+from amdjit.runtime.host_memory import block_of, place_on
 from amdjit.runtime.strides import contiguous_strides
 
 # The longest span whose offsets fit 32 bits.
 _MOST_BYTES = 2**31 - 1
 _PARTS = 6
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class EmulatorMark:
-    """The mask in an array's CUDA array interface if its memory is the emulator's."""
-
-    array: Any
-    """The array that has the memory."""
-
-    def __repr__(self) -> str:
-        return f"<memory of {self.array.device.name}, which no GPU reads>"
 
 
 @dataclass(frozen=True)
@@ -49,16 +39,18 @@ class ArrayType:
 
 
 class DeviceNDArray(DeviceArray):
-    """A device array with the methods that Numba's arrays have."""
+    """A device array with the methods that Numba's arrays have. stream: the stream of its copies to
+    which none is given, and of its CUDA array interface; 0 for the default stream."""
 
-    __slots__ = ()
+    __slots__ = ("stream",)
 
-    def __init__(self, *parts: Any, **named: Any) -> None:
+    def __init__(self, *parts: Any, stream: Any = 0, **named: Any) -> None:
         """Make an array of arbitrary contents, `DeviceNDArray(shape, strides, dtype)`, or of the
         six parts of a device array."""
         if len(parts) != _PARTS:
             parts = _parts_of_new(*parts, **named)
         super().__init__(*parts)
+        self.stream = stream
 
     @property
     def _numba_type_(self) -> ArrayType:
@@ -75,14 +67,22 @@ class DeviceNDArray(DeviceArray):
             )
         elif ary.shape != self.shape:
             raise ValueError(f"incompatible shape: {ary.shape} vs. {self.shape}")
-        return super().copy_to_host(ary, stream_of(stream))
+        return super().copy_to_host(ary, self._stream_for(stream))
 
     def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
         """Copy an array of the host or the device into this one."""
         if isinstance(ary, runtime_arrays.DeviceArray):
-            self.assign(ary, stream_of(stream))
+            self.assign(ary, self._stream_for(stream))
         else:
-            self.copy_from_host(np.asarray(ary, self.dtype), stream_of(stream))
+            self.copy_from_host(np.asarray(ary, self.dtype), self._stream_for(stream))
+
+    def _stream_for(self, stream: Any) -> Any:
+        return stream_of(self.stream if isinstance(stream, int) and stream == 0 else stream)
+
+    def _view(self, *where: Any) -> Any:
+        view = super()._view(*where)
+        view.stream = self.stream
+        return view
 
     @property
     def gpu_data(self) -> MemoryPointer:
@@ -97,20 +97,20 @@ class DeviceNDArray(DeviceArray):
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """The CUDA array interface, version 3.
+        """The CUDA array interface, version 3, with the array's stream.
 
         Memory of the emulator is host memory, which no library may use as GPU memory. Its `mask` is
         therefore an `EmulatorMark`: consumers of the interface have to refuse a mask that they
         cannot read.
         """
         if self.device.dlpack_device[0] != CPU:
-            return super().__cuda_array_interface__
+            return {**super().__cuda_array_interface__, "stream": number_of(self.stream)}
         return {
             "shape": self.shape,
             "typestr": self.dtype.str,
             "data": (self.address if self.size else 0, self.is_read_only),
             "strides": None if self.is_contiguous else self.strides,
-            "stream": None,
+            "stream": number_of(self.stream),
             "mask": EmulatorMark(self),
             "version": 3,
         }
@@ -158,10 +158,6 @@ class DeviceNDArray(DeviceArray):
         """Bytes of the memory."""
         return self.nbytes
 
-    @property
-    def stream(self) -> int:
-        return 0
-
     def transpose(self, axes: Any = None) -> Any:
         """Return a view with the axes in another order; ValueError if some axes are missing."""
         axes = tuple(range(self.ndim))[::-1] if axes is None else tuple(axes)
@@ -198,8 +194,10 @@ class DeviceNDArray(DeviceArray):
             yield self[first : min(first + section, self.size)]
 
     def bind(self, stream: Any = 0) -> DeviceNDArray:
-        """Return the same array."""
-        return self
+        """Return an array over the same memory with another stream."""
+        made = self[...] if self.ndim else numba_array(self)
+        made.stream = stream
+        return made
 
     def getitem(self, key: Any, stream: Any = 0) -> Any:
         """Return `array[key]`."""
@@ -207,7 +205,7 @@ class DeviceNDArray(DeviceArray):
 
     def setitem(self, key: Any, value: Any, stream: Any = 0) -> None:
         """Do `array[key] = value`."""
-        super().__getitem__(key).assign(value, stream_of(stream))
+        super().__getitem__(key).assign(value, self._stream_for(stream))
 
     def __getitem__(self, key: object) -> Any:
         view = super().__getitem__(key)
@@ -343,11 +341,10 @@ def array_core(ary: Any) -> Any:
     return ary[tuple(slice(None) if stride else 0 for stride in ary.strides)]
 
 
-def numba_array(array: Any) -> DeviceNDArray:
+def numba_array(array: Any, stream: Any = 0) -> DeviceNDArray:
     """Return an array with Numba's methods over the memory of an amdjit array."""
-    return DeviceNDArray(
-        array.device, array.address, array.shape, array.dtype, array.strides, array._owner
-    )
+    parts = array.address, array.shape, array.dtype, array.strides, array._owner
+    return DeviceNDArray(array.device, *parts, stream=stream)
 
 
 def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> Any:
@@ -360,7 +357,7 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> A
         return numba_array(obj)
     host = np.asanyarray(obj)
     order = "F" if host.flags.f_contiguous and not host.flags.c_contiguous else "C"
-    made = device_array(host.shape, host.dtype, order=order)
+    made = device_array(host.shape, host.dtype, order=order, stream=stream)
     if copy:
         made.copy_from_host(host, stream_of(stream))
     return made
@@ -370,15 +367,16 @@ def device_array(
     shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C", stream: Any = 0
 ) -> Any:
     """Return a new array of arbitrary contents, in C or Fortran order."""
-    extents, kind = extents_of(shape), _dtype(dtype)
+    extents, kind = extents_of(shape), element_dtype(dtype)
     if strides is not None:
-        return _with_strides(extents, np.dtype(kind), tuple(np.atleast_1d(strides)))
+        made = _with_strides(extents, np.dtype(kind), tuple(np.atleast_1d(strides)))
+        return made.bind(stream)
     if order == "F":
-        return numba_array(creation.empty(extents[::-1], kind)).T
-    return numba_array(creation.empty(extents, kind))
+        return numba_array(creation.empty(extents[::-1], kind), stream).T
+    return numba_array(creation.empty(extents, kind), stream)
 
 
-def _dtype(dtype: Any) -> Any:
+def element_dtype(dtype: Any) -> Any:
     return getattr(dtype, "dtype", dtype) if not isinstance(dtype, type) else dtype
 
 
@@ -407,83 +405,12 @@ def like_strides(ary: Any) -> tuple[int, ...] | None:
 
 def device_array_like(ary: Any, stream: Any = 0) -> Any:
     """Return a new array of the same shape, type and order of the axes."""
-    return device_array(ary.shape, ary.dtype, like_strides(ary), order=_order_of(ary))
+    return device_array(ary.shape, ary.dtype, like_strides(ary), order_of(ary), stream)
 
 
-def pinned_array(shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C") -> Any:
-    """Return a NumPy array in pinned memory."""
-    return _ordered(creation.pinned_empty, shape, dtype, order, strides)
-
-
-def mapped_array(
-    shape: Any,
-    dtype: Any = np.float64,
-    strides: Any = None,
-    order: str = "C",
-    stream: Any = 0,
-    portable: bool = False,
-    wc: bool = False,
-) -> Any:
-    """Return a NumPy array in memory that the device reads and writes, too."""
-    return _ordered(
-        lambda extents, kind: creation.pinned_empty(extents, kind, mapped=True),
-        shape,
-        dtype,
-        order,
-        strides,
-    )
-
-
-def managed_array(
-    shape: Any,
-    dtype: Any = np.float64,
-    strides: Any = None,
-    order: str = "C",
-    stream: Any = 0,
-    attach_global: bool = True,
-) -> Any:
-    """Return a NumPy array in managed memory."""
-    return _ordered(creation.managed_empty, shape, dtype, order, strides)
-
-
-def _ordered(make: Any, shape: Any, dtype: Any, order: str, strides: Any = None) -> Any:
-    extents, kind = extents_of(shape), element_type(_dtype(dtype))
-    if strides is None:
-        return make(extents[::-1], kind).T if order == "F" else make(extents, kind)
-    axes = sorted(range(len(extents)), key=lambda axis: -strides[axis])
-    return make(tuple(extents[axis] for axis in axes), kind).transpose(np.argsort(axes))
-
-
-def pinned_array_like(ary: Any) -> Any:
-    """Return pinned memory of the same shape, type and order."""
-    return pinned_array(ary.shape, ary.dtype, like_strides(ary), order=_order_of(ary))
-
-
-def mapped_array_like(ary: Any, stream: Any = 0, portable: bool = False, wc: bool = False) -> Any:
-    """Return mapped memory of the same shape, type and order."""
-    return mapped_array(ary.shape, ary.dtype, like_strides(ary), order=_order_of(ary))
-
-
-def _order_of(ary: Any) -> str:
+def order_of(ary: Any) -> str:
+    """Return F for an array in Fortran order alone, else C."""
     return "F" if ary.flags["F_CONTIGUOUS"] and not ary.flags["C_CONTIGUOUS"] else "C"
-
-
-@contextlib.contextmanager
-def pinned(*arrays: Any) -> Any:
-    """Do nothing to arrays in pageable memory: copies of them need no pinning."""
-    yield
-
-
-@contextlib.contextmanager
-def mapped(*arrays: Any, stream: Any = 0) -> Iterator[Any]:
-    """Make NumPy arrays available on the device for a block: arrays with their contents, which are
-    copied back at its end."""
-    made = [to_device(each, stream) for each in arrays]
-    try:
-        yield made[0] if len(made) == 1 else made
-    finally:
-        for host, there in zip(arrays, made, strict=True):
-            there.copy_to_host(host, stream)
 
 
 def is_cuda_array(obj: Any) -> bool:
@@ -492,36 +419,51 @@ def is_cuda_array(obj: Any) -> bool:
 
 
 def as_cuda_array(obj: Any, sync: bool = True) -> Any:
-    """Return an array over another library's memory."""
+    """Return an array over another library's memory, with the stream of that.
+
+    sync: wait for this stream, unless the setting CUDA_ARRAY_INTERFACE_SYNC of Numba is 0.
+    """
+    if isinstance(obj, runtime_arrays.DeviceArray):
+        return numba_array(obj, getattr(obj, "stream", 0))
     interface = getattr(obj, "__cuda_array_interface__", None)
-    if interface is None and not isinstance(obj, runtime_arrays.DeviceArray):
+    if interface is None:
         raise TypeError("*obj* doesn't implement the cuda array interface.")
-    if is_marked(obj):
-        return from_cuda_array_interface(interface, obj, sync)
-    return numba_array(creation.asarray(obj))
+    if isinstance(obj, np.ndarray):
+        return over_host(obj, getattr(obj, "stream", 0))
+    return from_cuda_array_interface(interface, obj, sync)
+
+
+def over_host(array: Any, stream: Any = 0) -> DeviceNDArray:
+    """Return an array on the device over host memory that kernels use in place; AttributeError for
+    other memory."""
+    block = block_of(array)
+    address = None if block is None else place_on(block.device, array)
+    if block is None or address is None:
+        raise AttributeError("kernels use mapped and managed memory in place, not the array's")
+    parts = address, array.shape, array.dtype, array.strides, Borrowed(array, False)
+    return DeviceNDArray(block.device, *parts, stream=stream)
 
 
 def is_marked(obj: Any) -> bool:
     """Whether an object is not an array itself, but describes memory of the emulator."""
-    if isinstance(obj, (runtime_arrays.DeviceArray, np.ndarray, np.generic, int, float, tuple)):
-        return False
-    interface = getattr(obj, "__cuda_array_interface__", None)
-    return isinstance(interface, dict) and isinstance(interface.get("mask"), EmulatorMark)
+    return marked_array(obj) is not None
 
 
 def from_cuda_array_interface(desc: Any, owner: Any = None, sync: bool = True) -> Any:
-    """Return an array over memory that a CUDA array interface describes; NotImplementedError if it
-    has a mask. owner: the owner of the memory."""
+    """Return an array over memory that a CUDA array interface describes, with its stream;
+    NotImplementedError if it has a mask. owner: the owner of the memory. sync: as in
+    `as_cuda_array`."""
     mark = desc.get("mask")
     if mark is not None and not isinstance(mark, EmulatorMark):
         raise NotImplementedError("Masked arrays are not supported")
-    if mark is None:
-        return numba_array(creation.asarray(_Described(desc, owner)))
-    dtype, shape = np.dtype(desc["typestr"]), tuple(desc["shape"])
-    strides = desc.get("strides") or contiguous_strides(shape, dtype.itemsize)
-    holder = Borrowed((mark.array, owner), bool(desc["data"][1]))
-    address = desc["data"][0] or mark.array.address
-    return DeviceNDArray(mark.array.device, address, shape, dtype, tuple(strides), holder)
+    described = _Described(desc, owner)
+    stream: Any = 0
+    if desc.get("stream") is not None:
+        stream = external_stream(desc["stream"])
+        if sync and config.CUDA_ARRAY_INTERFACE_SYNC:
+            stream.synchronize()
+    marked = marked_array(described)
+    return numba_array(creation.asarray(described) if marked is None else marked, stream)
 
 
 class _Described:

@@ -1,10 +1,16 @@
-"""Settings of Numba that programs for CUDA read and set. They change nothing: amdjit's own are in
-docs/reference/options.md."""
+"""Settings of Numba that programs for CUDA read and set. Those that are not here change nothing:
+amdjit's own are in docs/reference/options.md."""
 
 from __future__ import annotations
 
+import os
+
 ENABLE_CUDASIM = 0
 """0: amdjit's emulator runs compiled code, and is no simulator in Python."""
+
+
+CUDA_ARRAY_INTERFACE_SYNC = int(os.environ.get("NUMBA_CUDA_ARRAY_INTERFACE_SYNC", 1))
+"""Whether the use of an array waits for the stream that its CUDA array interface names."""
 
 
 def __getattr__(name: str) -> int:

@@ -8,10 +8,19 @@ from typing import Any
 from amdjit.devices import Event as _Event
 from amdjit.devices import Stream as _Stream
 
+# The number of the default stream in the CUDA array interface ("Synchronization").
+_LEGACY = 1
+
 
 def stream_of(stream: Any) -> Any:
     """Return amdjit's stream for one of Numba's, for which 0 is the default stream."""
     return None if isinstance(stream, int) and stream == 0 else stream
+
+
+def number_of(stream: Any) -> int | None:
+    """Return the number of a stream in a CUDA array interface; None for 0, which names none."""
+    own = stream_of(stream)
+    return None if own is None else own.device.stream_number(own.handle) or _LEGACY
 
 
 class Stream(_Stream):

@@ -8,6 +8,7 @@ sparse: pass ...".
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,12 +23,14 @@ from amdjit.runtime.strides import contiguous_strides
 __all__ = [
     "NO_WAIT",
     "Borrowed",
+    "EmulatorMark",
     "described",
     "device_array",
     "from_dlpack",
     "host_array",
     "is_foreign",
     "located",
+    "marked_array",
     "place_of",
     "stream_of",
 ]
@@ -47,6 +50,35 @@ class Borrowed(NamedTuple):
     keeps: object
     """The object that keeps that memory alive."""
     is_read_only: bool
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class EmulatorMark:
+    """The mask in an array's CUDA array interface if its memory is the emulator's."""
+
+    array: DeviceArray
+    """The array that has the memory."""
+
+    def __repr__(self) -> str:
+        return f"<memory of {self.array.device.name}, which no GPU reads>"
+
+
+def marked_array(value: object) -> DeviceArray | None:
+    """Return a DeviceArray over the emulator's memory that an object describes by a CUDA array
+    interface with an `EmulatorMark`; None for other objects."""
+    if isinstance(value, (*_KNOWN, tuple)):
+        return None
+    described = getattr(value, "__cuda_array_interface__", None)
+    mark = described.get("mask") if isinstance(described, dict) else None
+    if not isinstance(described, dict) or not isinstance(mark, EmulatorMark):
+        return None
+    dtype, shape = np.dtype(described["typestr"]), tuple(described["shape"])
+    strides = described.get("strides") or contiguous_strides(shape, dtype.itemsize)
+    address, is_read_only = described["data"]
+    owner = Borrowed((mark.array, value), bool(is_read_only))
+    return DeviceArray(
+        mark.array.device, address or mark.array.address, shape, dtype, tuple(strides), owner
+    )
 
 
 def is_foreign(value: object) -> bool:

@@ -30,6 +30,10 @@ class HipStream(Handle):
     capture: Any = None
     """The `captures.HipCapture` that records its work now; None if its work is done."""
 
+    def __int__(self) -> int:
+        """HIP's handle."""
+        return int(self.native)
+
 
 def _destroy(destroy: Callable[[Any], Any], native: Any) -> None:
     if not is_forked():  # the object is the other process's

@@ -109,6 +109,46 @@ def test_later_work_of_the_library_comes_after_the_launch(
     assert held(array.memory) == 123
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("stream", [None, "own"])
+@pytest.mark.parametrize("bound", [False, True])
+def test_an_array_from_outside_a_kernel_is_used_after_the_work_of_its_library(
+    library: Callable[[], Any], stream: Any, bound: bool
+) -> None:
+    array, stream = library(), stream and amdjit.Stream(non_blocking=True)
+
+    @amdjit.kernel
+    def append_outside(value):
+        i = amdjit.threadIdx.x
+        array[i] = array[i] * 10 + value
+
+    configured = append_outside[(1, 4) if stream is None else (1, 4, stream)]
+    launch = configured.bind(2) if bound else lambda: configured(2)
+    for _ in range(2):
+        array.work(1)
+        launch()
+        array.device.synchronize()
+    assert held(array.memory) == 1212
+
+
+@pytest.mark.parametrize("library", [WithInterface, Tensor])
+def test_later_work_of_the_library_comes_after_a_launch_with_its_array_from_outside(
+    library: Callable[[], Any],
+) -> None:
+    array = library()
+
+    @amdjit.kernel
+    def append_outside(value):
+        i = amdjit.threadIdx.x
+        array[i] = array[i] * 10 + value
+
+    array.work(1)
+    append_outside[1, 4](2)
+    array.work(3)
+    array.stream.synchronize()
+    assert held(array.memory) == 123
+
+
 def assigned(array: Any, stream: Any) -> amdjit.DeviceArray:
     x = numbers()
     x.assign(array, stream)
