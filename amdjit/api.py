@@ -84,7 +84,7 @@ class Kernel(NumbaNames, PickledByName):
         self._signatures = signatures
         self.specialized_kernels: dict[tuple[Any, ...], Kernel] = {}
         """What `specialize` has returned so far, by the types of the arguments."""
-        self._launchers = LauncherCache(QuickCalls(self._launchable), *self._launcher_types)
+        self._launchers = LauncherCache(QuickCalls(self._launchable, self), *self._launcher_types)
         if self._launchable.explicit is not None and not self._options.environment.simulate:
             target = current_device().target.id
             for types_given in self._launchable.explicit.signatures:
@@ -326,6 +326,11 @@ class Kernel(NumbaNames, PickledByName):
     def pickled_parts(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """Return what makes this kernel in a process that does not find it by its name."""
         return Kernel, (self.function, self._options.given, self._signatures)
+
+    @property
+    def quick_calls(self) -> QuickCalls:
+        """The calls that are recognised, of all launchers of this kernel."""
+        return self._launchers.calls
 
     @property
     def parameter_names(self) -> tuple[str, ...]:

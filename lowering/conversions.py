@@ -23,6 +23,7 @@ from amdjit.lowering.types import (
     I8,
     I16,
     I32,
+    I64,
     Literal,
     element_type,
     like,
@@ -97,9 +98,12 @@ def from_memory(builder: Builder, value: Any, type: Type) -> Any:
 
 def bitcast(builder: Builder, value: Any, llvm: Any) -> Any:
     """Return the same bits as another type of the same size, or the same place as a pointer in
-    another address space."""
+    another address space, or as an address for flat memory, an i64."""
     if value.type == llvm:
         return value
+    if isinstance(value.type, ir.PointerType) and llvm == I64:
+        flat = bitcast(builder, value, ir.PointerType())
+        return builder.text(llvm, "ptrtoint", (flat,), f" to {llvm}")
     if isinstance(llvm, ir.PointerType):
         return builder.text(llvm, "addrspacecast", (value,), f" to {llvm}")
     return builder.bitcast(value, llvm)

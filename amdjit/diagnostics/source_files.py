@@ -270,7 +270,10 @@ def keep_compiled_texts() -> None:
 
     def keep(event: str, arguments: tuple[Any, ...]) -> None:
         if event == "compile" and isinstance(arguments[1], str):
-            text, caller = arguments[0], sys._getframe(1).f_code.co_filename
+            try:
+                text, caller = arguments[0], sys._getframe(1).f_code.co_filename
+            except ValueError:  # Python itself compiles the main program
+                return
             if isinstance(text, bytes):
                 text = text.decode(errors="replace")
             if isinstance(text, str) and not caller.startswith("<frozen "):  # imports modules

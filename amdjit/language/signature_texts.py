@@ -2,7 +2,7 @@
 
 signature = [result] "(" [type {"," type}] ")"
 type      = name [ "[" axis {"," axis} "]" ] | "UniTuple" "(" type "," count ")"
-          | "Tuple" "(" tuple ")" | tuple
+          | "Tuple" "(" tuple ")" | tuple | "CPointer" "(" name ")"
 tuple     = "(" type {"," type} [","] ")" | "[" type {"," type} "]"
 axis      = ":" | "::1"
 """
@@ -21,6 +21,9 @@ from amdjit.options import OptionError
 from amdjit.types import (
     SCALARS,
     VOID,
+    AddressSpace,
+    Array,
+    Pointer,
     Type,
     Vector,
     boolean,
@@ -121,13 +124,16 @@ def is_signature_text(text: object) -> bool:
     return isinstance(text, str) and text.rstrip().endswith(")") and "(" in text
 
 
-def parse_signature(text: str, more: Mapping[str, Type] | None = None) -> CallSignature:
+def parse_signature(
+    text: str, more: Mapping[str, Type] | None = None, pointers: bool = False
+) -> CallSignature:
     """Return the signature that a text says. OptionError for text that is none.
 
-    more: names of types that come before amdjit's own.
+    more: names of types that come before amdjit's own. pointers: whether a parameter may be the
+    address of an element in global memory.
     """
     names = TYPE_NAMES if more is None else {**TYPE_NAMES, **more}
-    return _Reader(text, names).signature()
+    return _Reader(text, names, pointers).signature()
 
 
 def parse_type(text: str, more: Mapping[str, Type] | None = None) -> Any:
@@ -140,8 +146,8 @@ def parse_type(text: str, more: Mapping[str, Type] | None = None) -> Any:
 class _Reader:
     """Reads a signature token by token."""
 
-    def __init__(self, text: str, names: Mapping[str, Type]) -> None:
-        self._text, self._names = text, names
+    def __init__(self, text: str, names: Mapping[str, Type], pointers: bool = False) -> None:
+        self._text, self._names, self._pointers = text, names, pointers
         self._tokens = self._split()
         self._position = 0
 
@@ -168,10 +174,20 @@ class _Reader:
         name = self._next()
         if name in ("UniTuple", "Tuple"):
             return self._tuple(name)
+        if name == "CPointer" and self._pointers:
+            return self._pointer()
         element = self._names.get(name)
         if element is None:
             raise self._error(self._unknown(name))
         return self._array(element) if self._peek() == "[" else element
+
+    def _pointer(self) -> Pointer:
+        self._expect("(")
+        element = self._type()
+        self._expect(")")
+        if element == VOID or isinstance(element, (tuple, Array, Pointer)):
+            raise self._error("CPointer takes the type of a number")
+        return Pointer(element, AddressSpace.GLOBAL)
 
     def _tuple(self, name: str) -> Any:
         self._expect("(")

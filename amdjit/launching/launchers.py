@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pickle import PicklingError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from amdjit.runtime.streams import Stream
 from amdjit.target import Target
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from amdjit.code_object import resources
     from amdjit.runtime import sanitized
 else:
@@ -68,6 +71,24 @@ class _Launches:
             is_constant and not cooperative and (stream is None or isinstance(stream, Stream))
         )
         self._configured = [] if configured is None else configured
+
+    @classmethod
+    def of_kernel(cls, kernel: Any, *configuration: Any) -> Self:
+        """Return a launcher of a kernel: what `configuration` of one says."""
+        return cls(kernel.quick_calls, *configuration)
+
+    def configuration(self) -> tuple[Any, ...]:
+        """Return the arguments that make such a launcher, after the kernel's calls."""
+        raise NotImplementedError
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to make it in another process, where the kernel is found or made.
+
+        PicklingError for a launch in a stream, which is of this process.
+        """
+        if self._stream is not None:
+            raise PicklingError(f"{self!r} cannot be pickled: its stream is of this process")
+        return self.of_kernel, (self._calls.owner, *self.configuration())
 
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
         """Launch the kernel.
@@ -238,6 +259,10 @@ class Launcher(_Launches):
         size = f"grid {self._grid}, block {self._block}"
         return f"<launch of {name}, {size}, to be called with its arguments>"
 
+    def configuration(self) -> tuple[Any, ...]:
+        """Return the grid, the block, no stream, the dynamic LDS, and whether it is cooperative."""
+        return self._grid, self._block, None, self._dynamic_lds, self._cooperative
+
     def _on(self, stream: Stream | None) -> Launcher:
         extents = self._grid, self._block
         return Launcher(self._calls, *extents, stream, self._dynamic_lds, self._cooperative)
@@ -283,6 +308,11 @@ class ForAll(_Launches):
             super()._launch(arguments, keywords, learns)
         elif not simulated_launches.is_simulated(kernel):
             prepare(kernel, arguments, keywords, self._stream)  # finds mistakes in the call
+
+    def configuration(self) -> tuple[Any, ...]:
+        """Return the number of work-items, no stream, the dynamic LDS, and whether the grid may be
+        smaller."""
+        return self._n, None, self._dynamic_lds, self._grid_stride
 
     def _on(self, stream: Stream | None) -> ForAll:
         return ForAll(self._calls, self._n, stream, self._dynamic_lds, self._grid_stride)

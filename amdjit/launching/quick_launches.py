@@ -82,10 +82,11 @@ class QuickCall:
 
 
 class QuickCalls:
-    """The calls of a kernel that are recognised."""
+    """The calls of a kernel that are recognised. owner: the kernel as users have it."""
 
-    def __init__(self, kernel: LaunchableKernel) -> None:
+    def __init__(self, kernel: LaunchableKernel, owner: Any) -> None:
         self.kernel = kernel
+        self.owner = owner
         self.known: tuple[QuickCall, ...] = ()
         """The newest first."""
         self._lock = Lock()

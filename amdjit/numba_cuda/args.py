@@ -6,12 +6,16 @@ writes the array.
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from amdjit.diagnostics import PerformanceWarning
 from amdjit.launching.launchers import ForAll, Launcher
+from amdjit.numba_cuda import config
 from amdjit.numba_cuda.arrays import (
     as_cuda_array,
     device_array,
@@ -22,6 +26,8 @@ from amdjit.numba_cuda.arrays import (
 
 __all__ = ["ArgHint", "HintedForAll", "HintedLauncher", "In", "InOut", "Out", "wrap_arg"]
 
+# Numba's number, below which it expects a GPU not to be full.
+_FEW_BLOCKS = 128
 Finish = list[Callable[[], Any]]
 
 
@@ -77,6 +83,11 @@ def wrap_arg(value: Any, default: type[ArgHint] = InOut) -> ArgHint:
     return value if isinstance(value, ArgHint) else default(value)
 
 
+def _three(extents: Any) -> tuple[int, ...]:
+    given = extents if isinstance(extents, tuple) else (extents,)
+    return (*given, 1, 1)[:3]
+
+
 def _is_on_host(value: Any) -> bool:
     return isinstance(value, np.ndarray) and not is_cuda_array(value)
 
@@ -101,6 +112,28 @@ def with_hints(
         each()
 
 
+def warn_of_few_blocks(grid: int | tuple[int, ...]) -> None:
+    """Warn of a grid of few blocks, as Numba does."""
+    blocks = grid if isinstance(grid, int) else math.prod(grid)
+    if blocks < _FEW_BLOCKS:
+        warnings.warn(
+            f"Grid size {blocks} will likely result in GPU under-utilization due to low occupancy.",
+            PerformanceWarning,
+            stacklevel=4,
+        )
+
+
+def _warn_of_copies(arguments: Sequence[Any]) -> None:
+    """Warn of NumPy arrays that a launch copies, as Numba does."""
+    for each in arguments:
+        if _is_on_host(each):
+            warnings.warn(
+                "Host array used in CUDA kernel will incur copy overhead to/from device.",
+                PerformanceWarning,
+                stacklevel=4,
+            )
+
+
 def _has_hints(arguments: Sequence[Any]) -> bool:
     return any(isinstance(each, ArgHint) or is_marked(each) for each in arguments)
 
@@ -109,11 +142,33 @@ def _has_hints(arguments: Sequence[Any]) -> bool:
 
 
 class HintedLauncher(Launcher):
-    """A launch whose arguments may have hints."""
+    """A launch whose arguments may have hints, with Numba's names of its configuration."""
 
     __slots__ = ()
 
+    @property
+    def griddim(self) -> tuple[int, ...]:
+        """The blocks along x, y and z."""
+        return _three(self._grid)
+
+    @property
+    def blockdim(self) -> tuple[int, ...]:
+        """The work-items of a block along x, y and z."""
+        return _three(self._block)
+
+    @property
+    def stream(self) -> Any:
+        """The stream; 0 for the default stream."""
+        return 0 if self._stream is None else self._stream
+
+    @property
+    def sharedmem(self) -> int:
+        """The bytes of dynamic LDS."""
+        return self._dynamic_lds
+
     def _launch(self, arguments: tuple[Any, ...], keywords: dict[str, Any], learns: bool) -> None:
+        if config.CUDA_WARN_ON_IMPLICIT_COPY:
+            _warn_of_copies(arguments)
         if _has_hints(arguments):
             with_hints(super().__call__, arguments, self._stream, [])
         else:
@@ -126,6 +181,8 @@ class HintedForAll(ForAll):
     __slots__ = ()
 
     def _launch(self, arguments: tuple[Any, ...], keywords: dict[str, Any], learns: bool) -> None:
+        if config.CUDA_WARN_ON_IMPLICIT_COPY:
+            _warn_of_copies(arguments)
         if _has_hints(arguments):
             with_hints(super().__call__, arguments, self._stream, [])
         else:

@@ -307,7 +307,7 @@ def array_at(address: int, dtype: Any) -> DeviceNDArray:
     """Return an array at an address of the current device, with as many elements as fit into 2 GiB:
     nobody says how many there are."""
     element = np.dtype(dtype)
-    count, owner = _MOST_BYTES // element.itemsize, Borrowed(None, False)
+    count, owner = _MOST_BYTES // element.itemsize, Borrowed(None, False, has_end=False)
     return DeviceNDArray(current_device(), address, (count,), element, (element.itemsize,), owner)
 
 

@@ -4,13 +4,20 @@
 not installed.
 """
 
-from amdjit.diagnostics import AmdjitError, CompileError, CompileWarning, KernelFault
+from amdjit.diagnostics import (
+    AmdjitError,
+    CompileError,
+    CompileWarning,
+    KernelFault,
+    PerformanceWarning,
+)
 
 NumbaError = AmdjitError
 TypingError = LoweringError = UnsupportedError = CompileError
 CudaLoweringError = UnsupportedBytecodeError = RequireLiteralValue = CompileError
 KernelRuntimeError = KernelFault
-NumbaWarning = NumbaPerformanceWarning = NumbaDebugInfoWarning = CompileWarning
+NumbaWarning = NumbaDebugInfoWarning = CompileWarning
+NumbaPerformanceWarning = PerformanceWarning
 NumbaDeprecationWarning = NumbaPendingDeprecationWarning = CompileWarning
 NumbaInvalidConfigWarning = NumbaTypeSafetyWarning = CompileWarning
 

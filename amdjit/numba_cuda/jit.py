@@ -15,8 +15,9 @@ from amdjit.language.call_signatures import CallSignature
 from amdjit.language.signature_texts import NUMBA_SHORT_NAMES, numba_name, parse_signature
 from amdjit.launching import explicit_signatures
 from amdjit.launching.launchers import ForAll
+from amdjit.numba_cuda import config
 from amdjit.numba_cuda.absent import refused
-from amdjit.numba_cuda.args import HintedForAll, HintedLauncher, with_hints
+from amdjit.numba_cuda.args import HintedForAll, HintedLauncher, warn_of_few_blocks, with_hints
 from amdjit.numba_cuda.arrays import array_at
 from amdjit.numba_cuda.signatures import type_of
 from amdjit.numba_cuda.streams import stream_of
@@ -102,6 +103,8 @@ class Dispatcher(Kernel):
         """Return `kernel[griddim, blockdim, stream, sharedmem]`."""
         grid, block = self._extents("griddim", griddim), self._extents("blockdim", blockdim)
         stream = stream_of(stream)
+        if config.CUDA_LOW_OCCUPANCY_WARNINGS:
+            warn_of_few_blocks(grid)
         parts = (grid, block) if stream is None and sharedmem == 0 else (grid, block, stream)
         launcher = super().__getitem__(parts if len(parts) == 2 else (*parts, sharedmem))
         return self._extended(launcher, stream)
@@ -226,6 +229,11 @@ class ExtendedLaunch:
     def __init__(self, kernel: Dispatcher, launcher: Launcher | ForAll, stream: Any) -> None:
         self._kernel, self._launcher, self._stream = kernel, launcher, stream
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._launcher, name)  # the names of the configuration
+
     def __call__(self, *arguments: Any) -> None:
         """Launch the kernel."""
         finish: list[Any] = []
@@ -311,7 +319,7 @@ def jit(
 def _signatures(given: Any) -> Any:
     """Return signatures, after reading those that are text. In their text, `i8` has 8 bytes."""
     if isinstance(given, str):
-        return parse_signature(given, NUMBA_SHORT_NAMES)
+        return parse_signature(given, NUMBA_SHORT_NAMES, pointers=True)
     if isinstance(given, list):
         return [_signatures(each) for each in given]
     return frontend.of_numba(given)

@@ -134,6 +134,11 @@ class DeviceArray:
         return self.address + low, high - low
 
     @property
+    def has_end(self) -> bool:
+        """Whether the elements are all in memory: those of an address alone may not be."""
+        return getattr(self._owner, "has_end", True)
+
+    @property
     def is_contiguous(self) -> bool:
         """Whether the elements lie one after another in C order."""
         if self._is_contiguous is None:

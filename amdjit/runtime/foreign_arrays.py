@@ -50,6 +50,8 @@ class Borrowed(NamedTuple):
     keeps: object
     """The object that keeps that memory alive."""
     is_read_only: bool
+    has_end: bool = True
+    """Whether the array says how long the memory is: an address alone does not."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)

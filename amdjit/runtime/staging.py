@@ -188,7 +188,11 @@ class Staging:
         """Raise LaunchError for a NumPy view of device memory beside a DeviceArray over it.
 
         The view, made by from_dlpack, would be staged as a copy."""
-        spans = [(p, _span(a)) for p, a in enumerate(self.arguments) if isinstance(a, DeviceArray)]
+        spans = [
+            (position, _span(array))
+            for position, array in enumerate(self.arguments)
+            if isinstance(array, DeviceArray) and array.has_end
+        ]
         for group in self._groups:
             for position, (low, high) in spans:
                 if low < group.high and group.low < high:

@@ -117,7 +117,8 @@ class Convert(Expression):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Bitcast(Expression):
-    """The same bits read as another type of the same size."""
+    """The same bits read as another type of the same size; of a Pointer, the address for flat
+    memory as a u64."""
 
     operand: Expression
 

@@ -31,6 +31,7 @@ from amdjit.types import (
     Vector,
     boolean,
     i32,
+    u64,
 )
 
 __all__ = ["verify"]
@@ -186,6 +187,9 @@ class ExpressionChecker:
         check(lengths[0] == lengths[1], node, f"{source} and {node.type} differ in length")
 
     def _bitcast(self, node: tree.Bitcast) -> None:
+        if isinstance(self.type_of(node.operand), Pointer):
+            same(node, u64, node.type)
+            return
         for type in (source := self.type_of(node.operand), node.type):
             check(isinstance(type, (Scalar, Vector)), node, f"a bitcast of {type}")
         bits = {type.bits for type in (source, node.type) if isinstance(type, (Scalar, Vector))}

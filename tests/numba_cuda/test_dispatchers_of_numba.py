@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from amdjit import LaunchError
 from amdjit import numba_cuda as cuda
-from amdjit.numba_cuda import float32, int32
+from amdjit.numba_cuda import errors, float32, int32
 from amdjit.numba_cuda.args import wrap_arg
 
 pytestmark = pytest.mark.filterwarnings("ignore:f64 arithmetic")
@@ -170,3 +172,26 @@ def test_signatures_of_device_functions_drop_fractions() -> None:
     out = np.zeros(2)
     kernel[1, 1](np.array([1.5, 2.75]), out)
     assert out.tolist() == [4.25, -1]
+
+
+def test_warnings_of_few_blocks_and_of_copies_have_numbas_names() -> None:
+    few = pytest.warns(errors.NumbaPerformanceWarning, match="Grid size 6 .* low occupancy")
+    copies = pytest.warns(errors.NumbaPerformanceWarning, match="Host array used .* copy overhead")
+    host, there = np.zeros(4), cuda.to_device(np.zeros(4))
+    with warnings.catch_warnings(), patch.object(cuda.config, "CUDA_LOW_OCCUPANCY_WARNINGS", 1):
+        warnings.simplefilter("error")
+        fill[128, 1](there, 1)
+        with few as found:
+            fill[(3, 2), 1]
+    assert found[0].filename == __file__
+    with warnings.catch_warnings(), patch.object(cuda.config, "CUDA_WARN_ON_IMPLICIT_COPY", 1):
+        warnings.simplefilter("error")
+        fill[1, 4](there, 1)
+        fill[1, 4](cuda.mapped_array(4), 1)
+        for launch in (fill[1, 4], fill.forall(4)):
+            with copies as found:
+                launch(host, 1)
+            assert found[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fill[1, 4](host, 1)

@@ -57,6 +57,46 @@ def test_local_kernels_and_functions_of_arrays() -> None:
     assert again(summed)(x) == 18
 
 
+@pytest.mark.usefixtures("_loaded")
+def test_configured_launches_of_local_kernels() -> None:
+    @cuda.jit
+    def count(x, n):
+        i = cuda.grid(1)
+        if i < x.shape[0]:
+            x[i] += n
+
+    @cuda.jit("void(CPointer(int64), int64)")
+    def count_at(x, n):
+        x[cuda.grid(1)] += n
+
+    x = np.zeros(8, np.int64)
+    launch = again(count[(2, 1), 4])
+    launch(x, 1)
+    again(launch)(x, 2)
+    again(count.forall(8))(x, 4)
+    assert x.tolist() == [7] * 8
+    assert (launch.griddim, launch.blockdim) == ((2, 1, 1), (4, 1, 1))
+    assert (launch.stream, launch.sharedmem, again(count[1, 2, 0, 64]).sharedmem) == (0, 0, 64)
+    there = cuda.to_device(x)
+    of_pointer = again(count_at[1, 8])
+    of_pointer(there, 1)
+    assert there.copy_to_host().tolist() == [8] * 8
+    assert of_pointer.blockdim == (8, 1, 1)
+
+
+def test_a_launch_in_a_stream_stays_in_its_process() -> None:
+    launch = of_module[1, 1, cuda.stream()]
+    assert launch.stream.handle is not None
+    with pytest.raises(pickle.PicklingError, match="its stream is of this process"):
+        pickle.dumps(launch)
+    assert pickle.loads(pickle.dumps(of_module[1, 1])) is not None
+
+
+@cuda.jit
+def of_module(x):
+    x[0] = 1
+
+
 def test_without_it_they_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("cloudpickle", "numba.cloudpickle"):
         monkeypatch.delitem(sys.modules, name, raising=False)

@@ -132,3 +132,65 @@ def test_what_auto_device_copies() -> None:
     assert record["b"] == 1
     with pytest.raises(ValueError, match="not adjacent"):
         devicearray.auto_device(np.arange(6)[::2])
+
+
+def test_signatures_as_text_have_pointers() -> None:
+    @cuda.jit(["void(CPointer(float32), i8)", "void(CPointer(uint8), i8)"])
+    def either(x, n):
+        x[0] += n
+
+    @cuda.jit("void(CPointer( f8 ), int64)")
+    def double(x, n):
+        for i in range(n):
+            x[i] *= 2
+
+    x = cuda.to_device(np.arange(3.0))
+    double[1, 1](x.gpu_data.device_pointer, 2)
+    assert x.copy_to_host().tolist() == [0, 2, 2]
+    y = cuda.to_device(np.float32([1, 2]))
+    either[1, 1](y, 3)
+    assert y.copy_to_host().tolist() == [4, 2]
+    for wrong in ("CPointer(f4[:])", "CPointer(void)", "CPointer(CPointer(f4))"):
+        with pytest.raises(amdjit.OptionError, match="CPointer takes the type of a number"):
+            cuda.jit(f"void({wrong})")
+    with pytest.raises(amdjit.OptionError, match="pass an array"):
+        amdjit.kernel("void(CPointer(f32))")(lambda x: None)
+
+
+def test_an_array_of_the_host_may_lie_behind_an_address() -> None:
+    @cuda.jit(types.void(types.CPointer(types.uint8), types.uint8[:]))
+    def write(p, out):
+        out[0] = 1
+
+    out = np.zeros(1, np.uint8)
+    write[1, 1](out.ctypes.data - 64, out)
+    assert out[0] == 1
+
+
+@pytest.mark.parametrize("kernel_of", [cuda.jit, amdjit.kernel])
+@pytest.mark.parametrize("device", ["emulator:gfx1201", "emulator:gfx942"])
+def test_arrays_have_their_address_in_kernels(kernel_of: Any, device: str) -> None:
+    @kernel_of
+    def addresses(x, records, out):
+        in_lds = cuda.shared.array(8, np.float64, alignment=64)
+        private = cuda.local.array((2, 3), np.float32, alignment=128)
+        private[cuda.threadIdx.x, 0] = 1
+        in_lds[0] = private[0, 0]
+        out[0] = x.ctypes.data
+        out[1] = x[1:].ctypes.data
+        out[2] = x[::-1].ctypes.data
+        out[3] = records.b.ctypes.data
+        out[4] = in_lds.ctypes.data
+        out[5] = in_lds[2:].ctypes.data
+        out[6] = private.ctypes.data
+
+    with amdjit.use(device):
+        x, records = cuda.to_device(np.arange(6.0)), cuda.to_device(np.zeros(3, RECORD))
+        there = cuda.to_device(np.zeros(7, np.uint64))
+        addresses[1, 1](x, records, there)
+        found = there.copy_to_host().tolist()
+    assert [each - x.address for each in found[:3]] == [0, 8, 40]
+    assert found[3] - records.address == 4
+    in_lds, part_of_it, private = found[4:]
+    assert (part_of_it - in_lds, in_lds % 64, private % 128) == (16, 0, 0)
+    assert len({in_lds >> 32, private >> 32, x.address >> 32}) == 3

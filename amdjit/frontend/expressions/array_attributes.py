@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from dataclasses import replace
+from types import MappingProxyType
 
 from amdjit.diagnostics import codes
 from amdjit.frontend.building.builder import FunctionBuilder
@@ -14,7 +15,7 @@ from amdjit.frontend.numbers.conversion import convert
 from amdjit.frontend.values.kinds import CompileTime, Method, TupleValue, Value
 from amdjit.tree import nodes as tree
 from amdjit.tree.array_views import Reshaped, Transposed
-from amdjit.types import Array, Layout, Record, Scalar, boolean
+from amdjit.types import Array, Layout, Pointer, Record, Scalar, Structure, boolean, u64
 
 REDUCTIONS = frozenset(
     {"all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"}
@@ -47,8 +48,8 @@ def array_attribute(
         return TupleValue(tuple(extent(builder, array, axis, node) for axis in range(type.ndim)))
     if name == "size":
         return size_of(builder, array, node)
-    if name == "strides":
-        return _strides(builder, array, type, node)
+    if name in _COMPUTED:
+        return _COMPUTED[name](builder, array, type, node)
     if name == "nbytes":
         each = CompileTime(type.element.nbytes)
         return binary(builder, ast.Mult, size_of(builder, array, node), each, node)
@@ -80,6 +81,18 @@ def _part(
     return None
 
 
+def _ctypes(
+    builder: FunctionBuilder, array: tree.Expression, type: Array, node: ast.AST
+) -> TupleValue:
+    """Return what has the address of an array's first element as `data`, one that every instruction
+    for flat memory takes."""
+    span = builder.span(node)
+    first = tuple(tree.Constant(span, type.index_type, 0) for _ in range(type.ndim))
+    pointer = Pointer(type.element, type.address_space)
+    address = tree.Bitcast(span, u64, tree.AddressOf(span, pointer, array, first))
+    return TupleValue((address,), Structure("ctypes", ("data",)))
+
+
 def extent(builder: FunctionBuilder, array: tree.Expression, axis: int, node: ast.AST) -> Value:
     """Return an array's extent along an axis."""
     assert isinstance(array.type, Array)
@@ -109,6 +122,9 @@ def _strides(
             stride = tree.Stride(builder.span(node), type.index_type, array, axis)
         strides.append(binary(builder, ast.Mult, stride, CompileTime(pitch), node))
     return TupleValue(tuple(strides))
+
+
+_COMPUTED = MappingProxyType({"strides": _strides, "ctypes": _ctypes})
 
 
 def transposed(
