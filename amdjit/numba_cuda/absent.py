@@ -16,6 +16,11 @@ class AbsentError(LaunchError, NotImplementedError):
     """The program used something of CUDA's that an AMD GPU does not have."""
 
 
+class AbsentAttributeError(AbsentError, AttributeError):
+    """The program asked for an attribute of something of CUDA's: also an AttributeError, which
+    `hasattr` and `getattr` with a default expect."""
+
+
 _PTX = "PTX is NVIDIA's assembly language, which an AMD GPU does not run"
 _ASSEMBLY = "`kernel.compile(types).asm` has the assembly, and `.code_object` what the GPU loads"
 _LINKED = "an AMD GPU links no code of CUDA's"
@@ -31,7 +36,10 @@ ABSENT = MappingProxyType(
         ),
         **dict.fromkeys(("compile_ptx", "compile_ptx_for_current_device"), (_PTX, _ASSEMBLY)),
         **dict.fromkeys(
-            ("Archive", "CUSource", "Cubin", "Fatbin", "LinkableCode", "LTOIR", "Object"),
+            (
+                "Archive", "CUSource", "Cubin", "Fatbin", "LinkableCode", "LTOIR", "Object",
+                "declare_device",
+            ),
             (_LINKED, _BITCODE),
         ),
         "PTXSource": (_PTX, _BITCODE),
@@ -74,10 +82,14 @@ ABSENT = MappingProxyType(
 """For each name, the reason and what to do instead."""
 
 
-def refused(name: str, *arguments: Any, **keywords: Any) -> NoReturn:
+def refused(name: str) -> NoReturn:
     """Raise AbsentError for a name."""
+    raise AbsentError(_refusal(name))
+
+
+def _refusal(name: str) -> str:
     reason, instead = ABSENT[name]
-    raise AbsentError(f"{name}: {reason}; {instead}")
+    return f"{name}: {reason}; {instead}"
 
 
 class _Refusing(type):
@@ -85,6 +97,11 @@ class _Refusing(type):
 
     def __call__(cls, *arguments: Any, **keywords: Any) -> NoReturn:
         refused(cls.__name__)
+
+    def __getattr__(cls, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(f"{cls.__name__!r} has no attribute {name!r}")
+        raise AbsentAttributeError(f"{cls.__name__}.{name}: {_refusal(cls.__name__)}")
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
         for base in bases:

@@ -16,7 +16,7 @@ from amdjit.language.signature_texts import NUMBA_SHORT_NAMES, numba_name, parse
 from amdjit.launching import explicit_signatures
 from amdjit.launching.launchers import ForAll
 from amdjit.numba_cuda import config
-from amdjit.numba_cuda.absent import refused
+from amdjit.numba_cuda.absent import refused, stand_in
 from amdjit.numba_cuda.args import HintedForAll, HintedLauncher, warn_of_few_blocks, with_hints
 from amdjit.numba_cuda.arrays import array_at
 from amdjit.numba_cuda.signatures import type_of
@@ -372,9 +372,4 @@ def _made(
     return kernel
 
 
-def declare_device(*arguments: Any, **keywords: Any) -> None:
-    """Raise LaunchError: there is no CUDA code to link with."""
-    raise LaunchError(
-        "declare_device: an AMD GPU runs no CUDA code; declare a function of LLVM bitcode by "
-        "@amdjit.intrinsic(LlvmCall(name, library=file))"
-    )
+declare_device = stand_in("declare_device")

@@ -132,6 +132,16 @@ for wrong in (lambda: overload(len), lambda: overload(length, prefer_literal=Tru
 from numba.cuda.extending import intrinsic
 with pytest.raises(Exception, match="intrinsic: it extends Numba's compiler"):
     intrinsic(length)
+from numba.cuda.extending import models, typeof_impl
+for wrong in (
+    lambda: intrinsic(prefer_literal=True),
+    lambda: typeof_impl.register(int),
+    lambda: models.StructModel,
+    lambda: cuda.declare_device("f", "int32(int32)"),
+):
+    with pytest.raises(cuda.AbsentError, match="@amdjit.intrinsic"):
+        wrong()
+assert not hasattr(models, "StructModel") and models.__doc__
 """
 OVERLOADS_OF_NUMBA = """
 import numpy as np
@@ -159,6 +169,20 @@ def write(x, out):
 out = np.zeros(3)
 write[1, 1](np.arange(4.0), out)
 assert list(out) == [10, 31, 27], out
+
+from numba.extending import intrinsic
+
+@intrinsic
+def doubled(context, x):
+    return x(x), lambda context, builder, signature, values: builder.fadd(values[0], values[0])
+
+@cuda.jit
+def refused(out):
+    out[0] = doubled(out[0])
+
+import pytest
+with pytest.raises(Exception, match="`@intrinsic` of Numba's compiler"):
+    refused[1, 1](out)
 """
 EXEC = """
 import numpy as np
@@ -263,6 +287,21 @@ place.__module__ = None
 assert pickle.loads(pickle.dumps(place)) is place
 """
     )
+
+
+def test_an_installation_at_the_start_of_python_lets_programs_start(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(INSTALL)
+    (tmp_path / "program.py").write_text(HIDE_NUMBA + KERNEL)
+    paths = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    for program in (["-c", HIDE_NUMBA + KERNEL], [str(tmp_path / "program.py")]):
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", *program],
+            env={**os.environ, **paths},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
 
 
 def test_a_module_that_is_numbas_already_is_not_replaced() -> None:

@@ -27,6 +27,11 @@ CALLABLE = (
     "can be read"
 )
 
+_OF_NUMBAS_COMPILER = (
+    "it is an `@intrinsic` of Numba's compiler: write a function in Python and `overload` it, or "
+    "declare an operation by `@amdjit.intrinsic`"
+)
+
 
 def runs_on_host(function: types.FunctionType) -> bool:
     """Whether this is a function of amdjit's that makes arrays, launches or compiles."""
@@ -59,6 +64,8 @@ def remedy_for(builder: FunctionBuilder, callee: object) -> str:
         return host_remedy(callee.__name__)
     if draws_numbers(callee):
         return RANDOM
+    if type(callee).__module__ == "numba.core.extending":
+        return _OF_NUMBAS_COMPILER
     name = getattr(callee, "__name__", "")
     namesake = next(
         (ours for ours in builder.session.builtins if ours.__name__ == name and ours is not callee),
