@@ -67,7 +67,7 @@ class SpecialisedError(LaunchError, RuntimeError):
 class ExplicitSignatures:
     """The signatures of one kernel. specialised: whether it was decorated with one, not a list.
     takes_bits: whether an integer of the other signedness is taken as the same bits, as in Numba:
-    0xFFFFFFFF as the i32 -1."""
+    0xFFFFFFFF as the i32 -1. A specialised kernel takes arrays of such integers, too."""
 
     def __init__(
         self,
@@ -93,12 +93,10 @@ class ExplicitSignatures:
 
         LaunchError if none fits, or several fit equally well.
         """
-        ranked: list[tuple[tuple[int, int, int, int], tuple[Argument, ...]]] = []
-        for signature in self.signatures:
-            ranks = [_rank(*pair) for pair in zip(signature, values, strict=True)]
-            known = [rank for rank in ranks if rank is not None]
-            if len(known) == len(ranks):
-                ranked.append((cost(known), signature))
+        ranked = self._ranked(values)
+        if not ranked and self._takes_bits and self.specialised:
+            values = list(map(_with_sign, self.signatures[0], values))
+            ranked = self._ranked(values)
         if not ranked:
             raise SignatureError(
                 f"No matching definition of {self._kernel} for arguments of types "
@@ -116,6 +114,18 @@ class ExplicitSignatures:
             values = list(map(_with_bits, best[0], values))
         pairs = zip(best[0], values, strict=True)
         return best[0], tuple(_converted(self._kernel, *pair) for pair in pairs)
+
+    def _ranked(
+        self, values: Sequence[Any]
+    ) -> list[tuple[tuple[int, int, int, int], tuple[Argument, ...]]]:
+        """Return the signatures that fit, each behind the cost of its conversions."""
+        ranked = []
+        for signature in self.signatures:
+            ranks = [_rank(*pair) for pair in zip(signature, values, strict=True)]
+            known = [rank for rank in ranks if rank is not None]
+            if len(known) == len(ranks):
+                ranked.append((cost(known), signature))
+        return ranked
 
 
 def of_decorator(
@@ -298,6 +308,18 @@ def _with_bits(kind: Argument, value: Any) -> Any:
     if kind.minimum <= number <= kind.maximum or not -(modulus >> 1) <= number < modulus:
         return value
     return (number - kind.minimum) % modulus + kind.minimum
+
+
+def _with_sign(kind: Argument, value: Any) -> Any:
+    """Return an array of integers over the same memory, with the sign of the type's elements, if
+    they are as wide."""
+    if not isinstance(kind, Array) or not isinstance(kind.element, Scalar):
+        return value
+    if not isinstance(value, (np.ndarray, DeviceArray)) or value.dtype.kind not in "iu":
+        return value
+    array: Any = value
+    is_other = kind.element.is_integer and array.dtype.itemsize == kind.element.nbytes
+    return array.view(kind.element.dtype) if is_other else array
 
 
 def _converted(kernel: str, kind: Argument, value: Any) -> Any:

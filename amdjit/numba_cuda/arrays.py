@@ -84,6 +84,12 @@ class DeviceNDArray(DeviceArray):
         view.stream = self.stream
         return view
 
+    def view(self, dtype: Any) -> Any:
+        """Return a view of the same bytes as another type, as `DeviceArray.view` does."""
+        made: Any = super().view(dtype)
+        made.stream = self.stream
+        return made
+
     @property
     def gpu_data(self) -> MemoryPointer:
         """The array's memory, as an array that is compared by its address."""

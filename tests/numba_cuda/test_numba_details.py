@@ -172,3 +172,27 @@ def test_errors_of_shared_arrays_are_shown_at_the_programs_line():
         place, shown = str(caught.value).splitlines()[1:4:2]
         assert __file__ in place
         assert "tile = cuda.shared.array(" in shown
+
+
+@pytest.mark.parametrize("on_device", [False, True])
+def test_a_signature_takes_arrays_of_integers_by_their_bits(on_device: bool) -> None:
+    @cuda.jit("void(int32[:], uint16[:, :])")
+    def kernel(x, y):
+        i = cuda.grid(1)
+        x[i] = x[i] >> 1
+        y[i, 0] = y[i, 0] >> 1
+
+    x, y = np.array([0x80000000, 6], np.uint32), np.array([[-2, 7], [4, 7]], np.int16)
+    given = (cuda.to_device(x), cuda.to_device(y)) if on_device else (x, y)
+    for _ in range(2):
+        kernel[1, 2](*given)
+    if on_device:
+        x, y = (each.copy_to_host() for each in given)
+    assert x.tolist() == [0xE0000000, 1]
+    assert y.tolist() == [[0x3FFF, 7], [1, 7]]
+    for wrong in (np.zeros(2, np.int64), np.zeros(2, np.float32), np.zeros((2, 2), np.uint32)):
+        with pytest.raises(amdjit.LaunchError, match="No matching definition"):
+            kernel[1, 2](wrong, y)
+    other = cuda.jit(["void(int32[:])", "void(float32[:])"])(lambda x: None)
+    with pytest.raises(amdjit.LaunchError, match="No matching definition"):
+        other[1, 1](np.zeros(2, np.uint32))
