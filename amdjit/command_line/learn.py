@@ -10,6 +10,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,7 +36,7 @@ __all__ = ["add"]
 _CHECK = "check"
 # Of the current folder: the numbers of the puzzles that were solved there.
 _PROGRESS = Path("amdjit_learn.json")
-_NUMBER = re.compile(r"^# Puzzle (\d+)\b", re.MULTILINE)
+_NUMBER = re.compile(r"\s*# Puzzle (\d+)\b")
 _SOLVED, _NOT_SOLVED, _MISTAKE = 0, 1, 2
 
 
@@ -63,7 +64,7 @@ def add(commands: Commands) -> None:
         "--notebooks", type=Path, metavar="FOLDER", help="write a notebook for each chapter"
     )
     # The process that checks, rather than the one that starts it.
-    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--here", type=Path, metavar="VERDICT", help=argparse.SUPPRESS)
     add_colour(parser)
     parser.set_defaults(run=answered(_learn))
 
@@ -78,6 +79,8 @@ def _learn(options: argparse.Namespace) -> int:
         raise LaunchError(f"--watch is for a check: amdjit learn {_CHECK} FILE --watch")
     if words == [_CHECK]:
         raise LaunchError(f"{_CHECK} needs a file: amdjit learn {_CHECK} {puzzle(1).file_name}")
+    if not words and (options.hint is not None or options.solution):
+        raise LaunchError("--hint and --solution are for one puzzle: amdjit learn 3 --hint")
     if options.list or not words:
         show("\n".join(_listed()))
         return 0
@@ -175,8 +178,8 @@ def _show_hint(one: Puzzle, number: int) -> int:
 
 
 def _check(file: Path, options: argparse.Namespace) -> int:
-    if options.here:
-        return _check_here(file, options.color)
+    if options.here is not None:
+        return _check_here(file, options.color, options.here)
     if not options.watch:
         return _check_in_child(file, options.color)
     try:
@@ -193,10 +196,15 @@ def _check(file: Path, options: argparse.Namespace) -> int:
 
 def _check_in_child(file: Path, colour: str) -> int:
     one = _puzzle_of(file)
-    command = [sys.executable, "-m", "amdjit", "learn", _CHECK, str(file)]
-    code = run_in_place([*command, "--here", "--color", colour], dict(os.environ))
-    if code == _SOLVED:
+    command = [sys.executable, "-m", "amdjit", "learn", _CHECK, str(file), "--color", colour]
+    with tempfile.TemporaryDirectory() as folder:
+        verdict = Path(folder, "verdict")
+        code = run_in_place([*command, "--here", str(verdict)], dict(os.environ))
+        is_judged = verdict.exists()
+    if code == _SOLVED and is_judged:
         _note_solved(one.number)
+    elif code == _SOLVED:
+        raise LaunchError(f"{file} ends the process that checks it, so that there is no verdict")
     elif signal_of(code) == "SIGINT":
         raise KeyboardInterrupt
     elif code not in (_NOT_SOLVED, _MISTAKE):
@@ -204,7 +212,8 @@ def _check_in_child(file: Path, colour: str) -> int:
     return code
 
 
-def _check_here(file: Path, colour: str) -> int:
+def _check_here(file: Path, colour: str, solved: Path) -> int:
+    """Check a file, and make `solved` if it solves its puzzle."""
     one = _puzzle_of(file)
     kernel = load_kernel(file, one.kernel_name)
     verdict = checking.judge(one, kernel, choose_screen(colour))
@@ -212,6 +221,7 @@ def _check_here(file: Path, colour: str) -> int:
     if not verdict.passed:
         show(f"\nIf you are stuck: amdjit learn {one.number} --hint")
         return _NOT_SOLVED
+    solved.touch()
     following = puzzles().get(one.number + 1)
     last = "That was the last puzzle."
     show(
@@ -222,7 +232,7 @@ def _check_here(file: Path, colour: str) -> int:
 
 def _puzzle_of(file: Path) -> Puzzle:
     try:
-        found = _NUMBER.search(file.read_text(encoding="utf-8"))
+        found = _NUMBER.match(file.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise LaunchError(f"there is no file {file}") from None
     except OSError as error:

@@ -142,6 +142,32 @@ def test_damaged_progress_is_named(folder: Path, capsys: pytest.CaptureFixture[s
     assert "amdjit_learn.json cannot be read" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("end", ["import sys\nsys.exit(0)", "import os\nos._exit(0)"])
+def test_a_file_that_ends_its_check_is_not_solved(
+    folder: Path, capfd: pytest.CaptureFixture[str], end: str
+) -> None:
+    main(["learn", "1"])
+    file = folder / "puzzle_01.py"
+    fill(file, "    out[i] = x[i] + 1\n")
+    file.write_text(file.read_text() + f"\n{end}\n", encoding="utf-8")
+    assert main(["learn", "check", "puzzle_01.py"]) == 2
+    assert "there is no verdict" in capfd.readouterr().err
+    assert not (folder / "amdjit_learn.json").exists()
+
+
+def test_the_first_line_says_which_puzzle_it_is_and_may_begin_with_a_mark(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    main(["learn", "1"])
+    file = folder / "puzzle_01.py"
+    fill(file, "    out[i] = x[i] + 1\n")
+    file.write_text(file.read_text(), encoding="utf-8-sig")
+    assert main(["learn", "check", "puzzle_01.py"]) == 0
+    file.write_text('"""\n# Puzzle 2\n"""\n', encoding="utf-8")
+    assert main(["learn", "check", "puzzle_01.py"]) == 2
+    assert "does not say which puzzle" in capfd.readouterr().err
+
+
 def test_a_watched_file_is_checked_on_each_save(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
