@@ -226,9 +226,11 @@ def test_a_read_only_array_is_refused_where_the_kernel_writes_it() -> None:
         write[1, 1](amdjit.zeros(4))
 
 
-def test_other_libraries_arrays_say_what_to_write() -> None:
+def test_other_libraries_arrays_in_memory_of_no_known_gpu_say_what_to_write() -> None:
     class Tensor:
-        __cuda_array_interface__ = {"shape": (4,)}  # noqa: RUF012
+        __cuda_array_interface__ = {  # noqa: RUF012
+            "shape": (4,), "typestr": "<f4", "data": (0x1000, False), "version": 3
+        }  # fmt: skip
 
         def __getitem__(self, index: int) -> float:
             return 1.0
