@@ -163,7 +163,13 @@ def read_bundle(data: bytes) -> Bundle:
 
 def unbundled(data: bytes, target: str | None = None) -> bytes:
     """Return the code object for a target id, or for the only one; `data` themselves if they are no
-    bundle. ValueError with the targets that there are; MalformedCodeObject as `read_bundle`."""
+    bundle. ValueError with the targets that there are, or if `data` are no bytes;
+    MalformedCodeObject as `read_bundle`."""
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise ValueError(
+            f"a code object is bytes, not {type(data).__name__}: Path(FILE).read_bytes() reads them"
+        )
+    data = bytes(data)
     if not is_bundle(data) and target is None:
         return data
     members = read_bundle(data).members

@@ -15,6 +15,9 @@ from amdjit.late_methods import dataclass
 # the wait counters, VGPRs are two halves of 16 bits.
 Place = tuple[str, int]
 
+# Accumulation VGPRs are numbered after the VGPRs.
+FIRST_ACCUMULATION = 256
+
 LDS: Place = ("lds", 0)
 SCC: Place = ("s", SCC_SLOT)
 
@@ -103,7 +106,7 @@ def _span(register: Register, vector: tuple[str, ...]) -> Span | None:
     if register.file is RegisterFile.VGPR:
         return Span(vector, register.index, register.dwords)
     if register.file is RegisterFile.AGPR:
-        return Span(vector, 256 + register.index, register.dwords)
+        return Span(vector, FIRST_ACCUMULATION + register.index, register.dwords)
     if register.file is RegisterFile.SCC:
         return _SCC_SPAN
     slot = scalar_slot(register)

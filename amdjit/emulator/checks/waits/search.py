@@ -22,7 +22,16 @@ from amdjit.emulator.checks.waits.counters import (
     lands_scc,
     waits_of,
 )
-from amdjit.emulator.checks.waits.places import BOTH, LDS, SCC, Paths, Place, results_of, uses_of
+from amdjit.emulator.checks.waits.places import (
+    BOTH,
+    FIRST_ACCUMULATION,
+    LDS,
+    SCC,
+    Paths,
+    Place,
+    results_of,
+    uses_of,
+)
 from amdjit.isa.analysis.control_flow import Block, Graph
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.register_numbers import SCC_SLOT, VCC_LO
@@ -162,7 +171,7 @@ def _name(place: Place) -> str:
     if place == LDS:
         return ""
     if file in BOTH:
-        return f"v{number}"
+        return f"v{number}" if number < FIRST_ACCUMULATION else f"a{number - FIRST_ACCUMULATION}"
     if number < VCC_LO:
         return f"s{number}"
     return {VCC_LO: "vcc_lo", VCC_LO + 1: "vcc_hi", SCC_SLOT: "scc"}.get(
