@@ -22,7 +22,7 @@ def add(commands: Commands) -> None:
         "hazards",
         help="prove that no wait or wait state is missing on any path of a kernel, or name it",
         description="Exit status: 0 if nothing is missing, 1 if something is, 2 for mistakes and "
-        "if some paths are not known.",
+        "if something is not known.",
     )
     add_target(parser)
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")

@@ -2,13 +2,13 @@
 
 Missing is what the hardware needs and does not do itself: a wait for a load before its register is
 used (`emulator.checks.waits.search`), and what the rows of hazards ask for
-(`emulator.checks.waits.hazard_rows`). If nothing is missing on any path, and all paths are known,
-that is a proof.
+(`emulator.checks.waits.hazard_rows`). If nothing is missing on any path, and all paths and
+registers are known, that is a proof.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from amdjit.code_object import CodeObject, Kernel
@@ -24,6 +24,9 @@ from amdjit.inspection.machine_code import MachineCode, read_machine_code
 from amdjit.inspection.missing import HIDDEN_BRANCHES
 from amdjit.inspection.waits import Waits, find_waits
 from amdjit.isa.analysis.control_flow import Graph
+from amdjit.isa.analysis.indexed_registers import indexed_instructions
+from amdjit.isa.analysis.kernel_code import constant_pointers
+from amdjit.isa.analysis.register_branches import RegisterBranches, register_branches, unfollowed
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.instruction_set import instruction_set_in
 from amdjit.isa.text import disassemble
@@ -68,11 +71,12 @@ class Hazards:
     spare: tuple[SpareWait, ...]
     """What could go: all of it at once."""
     unknown: tuple[str, ...]
-    """Why some paths are not known, in sentences."""
+    """What is not known, in sentences: paths, and registers that are chosen at run time. In such
+    kernels nothing is spare."""
 
     @property
     def proved(self) -> bool:
-        """Whether nothing is missing on any path: all are known."""
+        """Whether nothing is missing on any path, and all paths and registers are known."""
         return not self.missing and not self.unknown
 
     def __str__(self) -> str:
@@ -84,7 +88,7 @@ class Hazards:
         if self.missing:
             result = f"{len(self.missing)} missing"
         elif self.unknown:
-            result = "nothing is missing on the paths that are known"
+            result = "nothing is missing as far as is known"
         else:
             result = "nothing is missing on any path"
         return f"{names} for {self.target}: {result}, {len(self.spare)} spare"
@@ -127,23 +131,24 @@ class _Part:
     spare: tuple[SpareWait, ...] = ()
     unknown: tuple[str, ...] = ()
     needed: frozenset[int] = frozenset()
+    may_need_all: bool = False
+    """Whether it may go into functions of which nothing is known here."""
 
 
 def _together(whole: CodeObject, parts: Sequence[_Part]) -> Hazards:
     """Kernels may share functions: in them, only what none of them needs is spare."""
+    unknown = tuple(one for part in parts for one in part.unknown)
+    missing = tuple(one for part in parts for one in part.missing)
+    names = tuple(part.kernel for part in parts)
     needed = {pc for part in parts for pc in part.needed}
     spare: dict[int, SpareWait] = {}
     for one in (one for part in parts for one in part.spare):
         known = spare.get(one.address)
         if one.address not in needed and (known is None or known.needed < one.needed):
             spare[one.address] = one
-    return Hazards(
-        whole.target.id,
-        tuple(part.kernel for part in parts),
-        tuple(one for part in parts for one in part.missing),
-        tuple(spare.values()),
-        tuple(one for part in parts for one in part.unknown),
-    )
+    if any(part.may_need_all for part in parts):
+        spare = {}
+    return Hazards(whole.target.id, names, missing, tuple(spare.values()), unknown)
 
 
 def _part(whole: CodeObject, kernel: Kernel) -> _Part:
@@ -151,27 +156,59 @@ def _part(whole: CodeObject, kernel: Kernel) -> _Part:
     name = kernel.name
     code = read_machine_code(whole, kernel)
     if code is None:
-        unknown = f"{name}: too much of what it reaches is no instruction that amdjit knows."
-        return _Part(name, unknown=(unknown,))
-    found = _spare(code.graph)
+        reason = f"{name}: too much of what it reaches is no instruction that amdjit knows."
+        return _Part(name, unknown=(reason,), may_need_all=True)
+    branches = register_branches(code.graph, constant_pointers(whole))
+    missing = kernel_waits(whole, kernel, code.graph)
+    unknown = tuple(f"{name}: {sentence}" for sentence in _unknown(code, branches, missing))
+    found = {} if unknown else _spare(code.graph, branches.targets)
     pauses = {item.pc for _, item in code.instructions() if is_pause(item)}
     return _Part(
         name,
-        kernel_waits(whole, kernel, code.graph),
+        missing,
         tuple(
             SpareWait(name, pc, disassemble(instruction), needed, whole.line_of(pc))
             for pc, (instruction, needed) in found.items()
         ),
-        tuple(_unknown(name, code)),
+        unknown,
         frozenset(pauses - found.keys()),
+        may_need_all=bool(code.unknown) or code.hides_functions,
     )
 
 
-def _unknown(name: str, code: MachineCode) -> Iterable[str]:
+def _unknown(
+    code: MachineCode, branches: RegisterBranches, missing: Sequence[LocatedWait]
+) -> Iterable[str]:
+    """Yield sentences about paths and registers that are not known."""
     for address, reason in sorted(code.unknown.items()):
-        yield f"{name}: what happens at {address:#x} and after it is not known: {reason}."
+        yield f"what happens at {address:#x} and after it is not known: {reason}."
+    for branch in (*branches.unknown, *unfollowed(item for _, item in code.instructions())):
+        yield f"where {_at(branch)} goes is not known."
+    for instruction in indexed_instructions(code.graph):
+        yield f"which registers {_at(instruction)} reads and writes is not known: M0 chooses them."
     if code.hides_functions:
-        yield f"{name}: {HIDDEN_BRANCHES}"
+        yield HIDDEN_BRANCHES
+    if not branches.unknown:
+        known = {(one.wait.pc, one.wait.load_pc) for one in missing}
+        yield from _across_functions(code.graph, branches, known)
+
+
+def _at(instruction: Instruction) -> str:
+    return f"{disassemble(instruction)} at {instruction.pc:#x}"
+
+
+def _across_functions(
+    graph: Graph, branches: RegisterBranches, missing: Set[tuple[int, int]]
+) -> Iterable[str]:
+    """Yield what may come too soon where a call or a return is between both instructions. All calls
+    of a function are taken together, so that the path may be none that is possible."""
+    for one in find_wait_states(graph, targets=branches.targets).missing:
+        if (one.pc, one.load_pc) not in missing:
+            use, first = f"{one.text} at {one.pc:#x}", f"{one.load_text} at {one.load_pc:#x}"
+            yield (
+                f"whether {use} follows {first} too soon, past a call or a return, is not known: "
+                f"{one.wait} may be missing."
+            )
 
 
 # What is spare.
@@ -180,12 +217,13 @@ def _unknown(name: str, code: MachineCode) -> Iterable[str]:
 _Found = dict[int, tuple[Instruction, int]]
 
 
-def _spare(graph: Graph) -> _Found:
+def _spare(graph: Graph, targets: Mapping[int, Sequence[int]]) -> _Found:
     """Return the instructions of which nothing needs all, by address, with what is needed of them.
+    targets: where branches through registers go.
 
     Each alone could go, but two may stand in for each other: then one of them stays.
     """
-    states = find_wait_states(graph)
+    states = find_wait_states(graph, targets=targets)
     needs = _Counted(graph, find_waits(graph))
     found: _Found = {}
     for block in graph.blocks.values():
@@ -198,7 +236,7 @@ def _spare(graph: Graph) -> _Found:
     known = {(one.pc, one.load_pc) for one in states.missing}
     while found:
         kept = {pc: needed for pc, (_, needed) in found.items()}
-        early = find_wait_states(graph, kept).missing
+        early = find_wait_states(graph, kept, targets=targets).missing
         uses = {one.pc for one in early if (one.pc, one.load_pc) not in known}
         if not uses:
             break

@@ -210,11 +210,15 @@ def _of_unit(unit: str) -> Figure:
 
 
 def _hazards(inspection: Inspection) -> Hazards:
-    """Return what is missing and spare; NotKnown without the code, or if paths are not known."""
+    """Return what is missing and spare; NotKnown without the code, or if paths or registers are not
+    known."""
     _whole(inspection)
     if not inspection.code_object:
         raise NotKnown(_NEEDS_CODE)
-    return _hazards_in(inspection.code_object, inspection.kernel)
+    found = _hazards_in(inspection.code_object, inspection.kernel)
+    if found.unknown and not found.missing:
+        raise NotKnown(found.unknown[0])
+    return found
 
 
 @lru_cache(maxsize=4)

@@ -167,7 +167,165 @@ def test_paths_that_are_not_known_prevent_a_proof() -> None:
     assert not result.missing
     assert not result.proved
     assert "and after it is not known" in result.unknown[0]
-    assert "nothing is missing on the paths that are known" in str(result)
+    assert "nothing is missing as far as is known" in str(result)
+
+
+# Code whose paths are not known, with the branch that says so.
+UNKNOWN_PATHS = {
+    "s_setpc_b64 s[4:5]": "s_setpc_b64 s[4:5]",
+    "s_swappc_b64 s[30:31], s[4:5]\n v_mov_b32 v1, v2": "s_swappc_b64 s[30:31], s[4:5]",
+    "s_load_dwordx2 s[8:9], s[0:1], 0x0\n s_waitcnt lgkmcnt(0)\n global_load_dword v1, v0, s[0:1]\n"
+    " s_setpc_b64 s[8:9]": "s_setpc_b64 s[8:9]",
+    # The address is changed by what nobody knows, or by half of it, or past all code.
+    "s_getpc_b64 s[4:5]\n s_add_u32 s4, s4, s6\n s_setpc_b64 s[4:5]": "s_setpc_b64 s[4:5]",
+    "s_getpc_b64 s[4:5]\n s_mov_b32 s5, s6\n s_setpc_b64 s[4:5]": "s_setpc_b64 s[4:5]",
+    "s_getpc_b64 s[4:5]\n s_add_u32 s4, s4, 0x10000\n s_addc_u32 s5, s5, 0\n s_setpc_b64 s[4:5]": (
+        "s_setpc_b64 s[4:5]"
+    ),
+    # Into the middle of an instruction's way: nothing says that code begins there.
+    "s_getpc_b64 s[4:5]\n s_mov_b32 s4, 0x1508\n s_setpc_b64 s[4:5]": "s_setpc_b64 s[4:5]",
+    # One way of two.
+    "s_getpc_b64 s[4:5]\n s_cbranch_scc0 1f\n s_mov_b32 s4, s6\n 1: s_setpc_b64 s[4:5]": (
+        "s_setpc_b64 s[4:5]"
+    ),
+    # The function overwrites the lane with its return address.
+    "s_call_b64 s[4:5], .Lf\n s_endpgm\n .Lf: v_writelane_b32 v8, s4, 0\n v_mov_b32 v8, v1\n"
+    " s_nop 3\n v_readlane_b32 s4, v8, 0\n s_nop 3\n s_setpc_b64 s[4:5]": "s_setpc_b64 s[4:5]",
+    # The index may be that of the address.
+    "s_call_b64 s[4:5], .Lf\n s_endpgm\n .Lf: s_movreld_b32 s8, s9\n s_setpc_b64 s[4:5]": (
+        "s_setpc_b64 s[4:5]"
+    ),
+    "s_cbranch_i_fork s[4:5], 1f\n s_nop 0\n 1: s_endpgm": "s_cbranch_i_fork s[4:5]",
+}
+
+
+@needs_tools
+@pytest.mark.parametrize("body", UNKNOWN_PATHS)
+def test_branches_to_where_no_constant_says_prevent_a_proof(body: str) -> None:
+    result = found(f"s_nop 5\n {body}", "gfx90a")
+    assert not result.proved
+    assert result.unknown[0].startswith(f"kernel: where {UNKNOWN_PATHS[body]}")
+    assert not result.spare
+
+
+# Code for gfx90a whose branches through registers go to known places.
+KNOWN_PATHS = [
+    "s_getpc_b64 s[8:9]\n s_add_u32 s8, s8, 20\n s_addc_u32 s9, s9, 0\n"
+    " global_load_dword v1, v0, s[0:1]\n s_setpc_b64 s[8:9]\n s_waitcnt vmcnt(0)\n"
+    " v_mov_b32 v4, v1",
+    "s_call_b64 s[4:5], .Lf\n s_endpgm\n .Lf: v_mov_b32 v8, v1\n s_setpc_b64 s[4:5]",
+    "s_call_b64 s[4:5], .Lf\n s_call_b64 s[4:5], .Lf\n s_endpgm\n .Lf: s_mov_b64 s[6:7], s[4:5]\n"
+    " s_setpc_b64 s[6:7]",
+    "s_call_b64 s[4:5], .Lf\n s_endpgm\n .Lf: v_writelane_b32 v8, s4, 0\n"
+    " v_writelane_b32 v8, s5, 1\n v_mov_b32 v9, v1\n s_mov_b64 s[4:5], 0\n"
+    " v_readlane_b32 s4, v8, 0\n v_readlane_b32 s5, v8, 1\n s_setpc_b64 s[4:5]",
+]
+
+
+@needs_tools
+@pytest.mark.parametrize("body", KNOWN_PATHS)
+def test_branches_to_where_constants_say_are_followed(body: str) -> None:
+    assert found(body).proved
+
+
+@needs_tools
+def test_what_is_missing_past_a_computed_branch_is_found() -> None:
+    (body,) = (body for body in KNOWN_PATHS if "vmcnt" in body)
+    (one,) = found(body.replace("s_waitcnt vmcnt(0)", "s_nop 0")).missing
+    assert one.wait.register == "v1"
+
+
+@needs_tools
+def test_hazards_past_a_call_or_a_return_prevent_a_proof() -> None:
+    product = "v_mfma_f32_16x16x16_f16 v[0:3], v[4:5], v[6:7], v[0:3]"
+    callee = f"s_call_b64 s[4:5], .Lf\n v_mov_b32 v9, v0\n s_endpgm\n .Lf: {product}\n %s\n"
+    caller = f"{product}\n %s\n s_call_b64 s[4:5], .Lf\n s_endpgm\n .Lf: v_mov_b32 v9, v0\n"
+    for body in (callee, caller):
+        ends = f"{body} s_setpc_b64 s[4:5]"
+        result = found(ends % "s_nop 4", "gfx942")
+        assert not result.proved
+        assert "past a call or a return" in result.unknown[0]
+        assert "s_nop 0 may be missing" in result.unknown[0]
+        assert not result.spare
+        enough = found(ends % "s_nop 5", "gfx942")
+        assert enough.proved
+        assert not enough.spare
+
+
+POINTERS = """
+#define GLOBAL __attribute__((address_space(1)))
+#define KERNEL __attribute__((amdgpu_kernel)) void
+#define NOINLINE __attribute__((noinline))
+typedef int (*function)(int, int);
+NOINLINE static int leaf(int x, int y) { return x * 2 + y; }
+NOINLINE int sum(int x, int y) { int s = 0; while (y--) s += leaf(x, s) * leaf(s, y); return s; }
+NOINLINE int other(int x, int y) { int s = 1; while (y--) s *= leaf(y, s) + leaf(s, x); return s; }
+KERNEL direct(GLOBAL int *a, int n) { a[0] = leaf(a[n], n); }
+KERNEL nested(GLOBAL int *a, int n) { a[0] = sum(a[n], n) + other(a[n], n); }
+KERNEL chosen(GLOBAL int *a, int n) { function f = n > 3 ? sum : other; a[0] = f(a[0], n); }
+KERNEL loaded(GLOBAL int *a, GLOBAL function *f) { a[0] = f[0](a[1], 2); }
+KERNEL given(GLOBAL int *a, function f) { a[0] = f(a[1], 2); }
+"""
+
+
+@needs_tools
+@pytest.mark.parametrize("cpu", ["gfx906", "gfx942", "gfx1100", "gfx1201"])
+def test_calls_of_clang_are_known_unless_memory_holds_the_function(cpu: str) -> None:
+    with using(cpu=cpu):
+        code = compile_source(POINTERS, "-O2")
+    for name in ("direct", "nested", "chosen"):
+        assert kernel_hazards(code, name).proved, name
+    for name in ("loaded", "given"):
+        result = kernel_hazards(code, name)
+        assert not result.proved
+        assert not result.spare
+        (sentence,) = result.unknown
+        assert sentence.startswith(f"{name}: where s_swappc_b64 ")
+
+
+# Code with registers that M0 chooses: the processor, and the instruction that says so.
+INDEXED = {
+    "v_movrels_b32 v5, v3": ("gfx1201", "v_movrels_b32"),
+    "v_movreld_b32 v5, v3": ("gfx1201", "v_movreld_b32"),
+    "v_movrelsd_b32 v5, v3": ("gfx1100", "v_movrelsd_b32"),
+    "v_movrelsd_2_b32 v5, v3": ("gfx1201", "v_movrelsd_2_b32"),
+    "s_movrels_b32 s5, s6": ("gfx942", "s_movrels_b32"),
+    "s_movreld_b64 s[8:9], s[6:7]": ("gfx1201", "s_movreld_b64"),
+    "s_set_gpr_idx_on s4, 1\n v_mov_b32 v5, v3\n s_set_gpr_idx_off": ("gfx942", "v_mov_b32"),
+    "s_set_gpr_idx_on s4, 8\n s_nop 0\n v_add_u32 v5, v3, v6": ("gfx906", "v_add_u32"),
+    "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 27, 1), 1\n v_mov_b32 v5, v3": ("gfx906", "v_mov_b32"),
+    # On one of two ways it is not switched off.
+    "s_set_gpr_idx_on s4, 1\n s_cbranch_scc0 1f\n s_set_gpr_idx_off\n 1: v_mov_b32 v5, v3": (
+        "gfx942",
+        "v_mov_b32",
+    ),
+}
+
+
+@needs_tools
+@pytest.mark.parametrize("body", INDEXED)
+def test_registers_that_are_chosen_at_run_time_prevent_a_proof(body: str) -> None:
+    """A wait before them is not spare: they may use what is loaded."""
+    cpu, name = INDEXED[body]
+    load, wait = "global_load_dword v4, v0, s[0:1]", "s_waitcnt vmcnt(0)"
+    if cpu == "gfx1201":
+        load, wait = "global_load_b32 v4, v0, s[0:1]", "s_wait_loadcnt 0x0"
+    for code in (f"{load}\n {wait}\n {body}", f"{load}\n {body}"):
+        result = found(code, cpu)
+        assert not result.proved
+        assert not result.spare
+        (sentence,) = result.unknown
+        assert sentence.startswith(f"kernel: which registers {name}")
+
+
+@needs_tools
+def test_where_an_index_is_off_registers_are_known() -> None:
+    for code in (
+        "s_set_gpr_idx_on s4, 1\n s_set_gpr_idx_off\n v_mov_b32 v5, v3",
+        "s_set_gpr_idx_on s4, 1\n s_branch 1f\n 1: s_set_gpr_idx_off\n v_mov_b32 v5, v3",
+        "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 8), 1\n v_mov_b32 v5, v3",
+    ):
+        assert found(code, "gfx942").proved
 
 
 def test_the_json_form_has_all_findings() -> None:
@@ -192,6 +350,25 @@ def test_what_cannot_be_read_is_refused() -> None:
     with pytest.raises(BackendError, match="gfx1030 is not decoded"):
         compiled.hazards()
     assert CodeObject.read(compiled.code_object).kernels
+
+
+@pytest.mark.parametrize("data", [None, "x", 3, [b"x"]], ids=str)
+def test_what_is_no_bytes_is_refused_with_the_remedy(data: object) -> None:
+    for read in (amdjit.hazards, amdjit.inspect_object):
+        with pytest.raises(amdjit.AmdjitError, match=r"bytes, not .*read_bytes\(\) reads them"):
+            read(data)  # type: ignore[operator]
+
+
+def test_buffers_are_read_as_bytes_are() -> None:
+    code = scaled.compile(f32[:], f32[:], target="gfx942").code_object
+    for data in (memoryview(code), bytearray(code)):
+        assert amdjit.hazards(data) == amdjit.hazards(code)  # type: ignore[arg-type]
+
+
+@needs_tools
+def test_accumulation_registers_have_their_own_names() -> None:
+    (one,) = found("global_load_dword a1, v0, s[0:1]\n v_accvgpr_read_b32 v2, a1").missing
+    assert one.wait.register == "a1"
 
 
 @amdjit.kernel

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from amdjit.isa.decode import decode
 from amdjit.isa.errors import UndecodableInstruction
-from amdjit.isa.instruction import Instruction, Literal
+from amdjit.isa.instruction import InlineConstant, Instruction, Literal, Register
 from amdjit.isa.instruction_set import GFX12, InstructionSet
 from amdjit.isa.traits import Arithmetic, Flow
 from amdjit.late_methods import dataclass, field
@@ -178,7 +178,7 @@ class _Discovery:
     def _leave(self, instruction: Instruction) -> list[int]:
         traits, following = instruction.traits, instruction.pc + instruction.size
         if traits.reads_pc:
-            self._note_constants(following)
+            self._note_constants(instruction)
         if not traits.ends_block:
             return []
         flow = traits.flow
@@ -198,21 +198,20 @@ class _Discovery:
             raise WildBranch(instruction, target)
         return target
 
-    def _note_constants(self, base: int) -> None:
-        """Take base + literal of the additions after `s_getpc_b64` as possible code addresses.
+    def _note_constants(self, getpc: Instruction) -> None:
+        """Take base + constant of the additions after `s_getpc_b64` as possible code addresses.
 
-        The literal that is added to the upper half is its sign only.
+        The literal that is added to the upper half is its sign only. Small constants count where
+        they are added to the address itself.
         """
-        pc = base
+        pc = base = getpc.pc + getpc.size
         for _ in range(4):
             try:
                 instruction = self._decode(pc)
             except UndecodableInstruction:
                 return
-            for operand in instruction.operands:
-                if _starts_addition(instruction) and isinstance(operand, Literal):
-                    value = operand.value - (operand.value >> 31 << 32)
-                    self._computed.add(base + value)
+            if _starts_addition(instruction):
+                self._computed |= {base + value for value in _added(instruction, getpc)}
             pc += instruction.size
 
     def indirect_targets(self) -> list[int]:
@@ -245,6 +244,21 @@ def _starts_addition(instruction: Instruction) -> bool:
     """Whether an instruction adds to a lower half or a whole address: it takes no carry."""
     traits = instruction.traits
     return traits.arithmetic is Arithmetic.ADD and not traits.reads_scc
+
+
+def _added(instruction: Instruction, getpc: Instruction) -> Iterator[int]:
+    """Yield the constants of an addition, small ones if it adds to what `s_getpc_b64` wrote."""
+    first = getpc.operands[0]
+    assert isinstance(first, Register)
+    to_address = any(
+        isinstance(operand, Register) and (operand.file, operand.index) == (first.file, first.index)
+        for operand in instruction.operands[1:]
+    )
+    for operand in instruction.operands:
+        if isinstance(operand, Literal):
+            yield operand.value - (operand.value >> 31 << 32)
+        elif isinstance(operand, InlineConstant) and to_address:
+            yield int(operand.value)
 
 
 def _block(found: _Discovery, leader: int, targets: Iterable[int]) -> Block:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from amdjit.abi.code_marks import PRODUCER, scope_of
-from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject, Segment
+from amdjit.code_object import CodeObject, Kernel, MalformedCodeObject, Relocation, Segment
 from amdjit.diagnostics.errors import BackendError
 from amdjit.isa.analysis.control_flow import Graph, Text
 from amdjit.isa.instruction_set import instruction_set_in
@@ -57,12 +57,30 @@ def _may_repeat(whole: CodeObject) -> bool:
 def _pointed_at(whole: CodeObject) -> set[int]:
     """Return the addresses in tables of pointers: a stripped code object names its functions
     nowhere else."""
-    symbols = whole.dynamic_symbols
+    return {pointer for _, pointer in _pointers(whole)}
+
+
+def constant_pointers(whole: CodeObject) -> dict[int, int]:
+    """Return the addresses in tables that nothing changes once the code object is loaded, by where
+    they stand; without those of what other code objects define."""
+    sections = [whole.elf.section(name) for name in _CONSTANT]
+    tables = [range(one.address, one.address + one.size) for one in sections if one is not None]
     return {
-        each.addend + (symbols[each.symbol].address if each.symbol else 0)
-        for each in whole.relocations
-        if each.symbol < max(len(symbols), 1)
+        each.address: pointer
+        for each, pointer in _pointers(whole)
+        if pointer and any(each.address in table for table in tables)
     }
+
+
+# The global offset table, and constants that hold addresses: read-only after relocation.
+_CONSTANT = (".got", ".data.rel.ro")
+
+
+def _pointers(whole: CodeObject) -> Iterator[tuple[Relocation, int]]:
+    symbols = whole.dynamic_symbols
+    for each in whole.relocations:
+        if each.symbol < max(len(symbols), 1):
+            yield each, each.addend + (symbols[each.symbol].address if each.symbol else 0)
 
 
 # The mark of an access that is not atomic.

@@ -3,12 +3,13 @@
 
 The state before an instruction says, for each row, which instructions have begun a hazard and how
 much has passed since, on the path with the fewest (`marks`). As LLVM does, it begins anew in
-functions and behind calls, but for the rows that say otherwise.
+functions and behind calls, but for the rows that say otherwise; where the targets of branches
+through registers are given, it goes on there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
@@ -57,11 +58,16 @@ def missing_wait_states(graph: Graph) -> tuple[MissingWait, ...]:
 
 
 def find_wait_states(
-    graph: Graph, without: Mapping[int, int] | None = None, rows: Iterable[Row] = ROWS
+    graph: Graph,
+    without: Mapping[int, int] | None = None,
+    rows: Iterable[Row] = ROWS,
+    targets: Mapping[int, Sequence[int]] | None = None,
 ) -> WaitStates:
     """Return the hazards of a kernel. without: the wait states that instructions have in place of
-    their own; a wait with 0 waits for nothing. rows: what is looked for."""
-    analysis = _Analysis(graph, without or {}, rows)
+    their own; a wait with 0 waits for nothing. rows: what is looked for. targets: where each branch
+    through a register goes, by its address; with it, hazards go on into functions and out of
+    them."""
+    analysis = _Analysis(graph, without or {}, rows, targets)
     for pc, state in sorted(analysis.solve().items()):
         analysis.note(pc, state)
     return WaitStates(
@@ -74,9 +80,16 @@ _State = dict[int, tuple[int, Marks]]
 
 
 class _Analysis:
-    def __init__(self, graph: Graph, without: Mapping[int, int], rows: Iterable[Row]) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        without: Mapping[int, int],
+        rows: Iterable[Row],
+        targets: Mapping[int, Sequence[int]] | None,
+    ) -> None:
         self._graph = graph
         self._without = without
+        self._targets = targets
         steps = {
             item.pc: Step.of(item) for block in graph.blocks.values() for item in block.instructions
         }
@@ -117,10 +130,13 @@ class _Analysis:
             state = dict(states[block.pc])
             for instruction in block.instructions:
                 self._pass(self._timed[instruction.pc], state)
-            last = block.instructions[-1].traits.flow
-            if last.is_call or last.is_indirect:
+            last = block.instructions[-1]
+            successors: Sequence[int] = block.successors
+            if self._targets is not None:
+                successors = self._targets.get(last.pc, successors)
+            elif last.traits.flow.is_call or last.traits.flow.is_indirect:
                 state = self._across_functions(state)
-            for successor in block.successors:
+            for successor in successors:
                 if successor not in graph.blocks or not _merge(states, successor, state):
                     continue
                 if successor not in work:
