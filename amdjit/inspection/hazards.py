@@ -18,13 +18,14 @@ from amdjit.diagnostics.notebooks import shown_file
 from amdjit.emulator.checks.waits.code_object import Line, LocatedWait, kernel_waits
 from amdjit.emulator.checks.waits.counters import waits_of
 from amdjit.emulator.checks.waits.marks import is_nop, is_pause, states_of
+from amdjit.emulator.checks.waits.search import missing_waits
 from amdjit.emulator.checks.waits.wait_states import find_wait_states
 from amdjit.inspection.facts import json_text
 from amdjit.inspection.machine_code import MachineCode, read_machine_code
 from amdjit.inspection.missing import HIDDEN_BRANCHES
 from amdjit.inspection.waits import Waits, find_waits
 from amdjit.isa.analysis.control_flow import Graph
-from amdjit.isa.analysis.indexed_registers import indexed_instructions
+from amdjit.isa.analysis.indexed_registers import indexed_instructions, with_all_registers
 from amdjit.isa.analysis.kernel_code import constant_pointers
 from amdjit.isa.analysis.register_branches import RegisterBranches, register_branches, unfollowed
 from amdjit.isa.instruction import Instruction
@@ -161,7 +162,7 @@ def _part(whole: CodeObject, kernel: Kernel) -> _Part:
     branches = register_branches(code.graph, constant_pointers(whole))
     missing = kernel_waits(whole, kernel, code.graph)
     unknown = tuple(f"{name}: {sentence}" for sentence in _unknown(code, branches, missing))
-    found = {} if unknown else _spare(code.graph, branches.targets)
+    found = {} if unknown else _spare(with_all_registers(code.graph), branches.targets)
     pauses = {item.pc for _, item in code.instructions() if is_pause(item)}
     return _Part(
         name,
@@ -184,12 +185,11 @@ def _unknown(
         yield f"what happens at {address:#x} and after it is not known: {reason}."
     for branch in (*branches.unknown, *unfollowed(item for _, item in code.instructions())):
         yield f"where {_at(branch)} goes is not known."
-    for instruction in indexed_instructions(code.graph):
-        yield f"which registers {_at(instruction)} reads and writes is not known: M0 chooses them."
+    known = {(one.wait.pc, one.wait.load_pc) for one in missing}
+    yield from _chosen_registers(code.graph, known)
     if code.hides_functions:
         yield HIDDEN_BRANCHES
     if not branches.unknown:
-        known = {(one.wait.pc, one.wait.load_pc) for one in missing}
         yield from _across_functions(code.graph, branches, known)
 
 
@@ -197,12 +197,26 @@ def _at(instruction: Instruction) -> str:
     return f"{disassemble(instruction)} at {instruction.pc:#x}"
 
 
+def _chosen_registers(graph: Graph, missing: Set[tuple[int, int]]) -> Iterable[str]:
+    """Yield the instructions whose registers M0 chooses, if some might come too soon."""
+    indexed = list(indexed_instructions(graph))
+    whole = with_all_registers(graph)
+    found = (*missing_waits(whole), *find_wait_states(whole, targets={}).missing) if indexed else ()
+    if any((one.pc, one.load_pc) not in missing for one in found):
+        for instruction in indexed:
+            yield (
+                f"which registers {_at(instruction)} reads and writes is not known: M0 chooses "
+                "them, and some are not ready."
+            )
+
+
 def _across_functions(
     graph: Graph, branches: RegisterBranches, missing: Set[tuple[int, int]]
 ) -> Iterable[str]:
     """Yield what may come too soon where a call or a return is between both instructions. All calls
     of a function are taken together, so that the path may be none that is possible."""
-    for one in find_wait_states(graph, targets=branches.targets).missing:
+    whole = with_all_registers(graph)
+    for one in find_wait_states(whole, targets=branches.targets).missing:
         if (one.pc, one.load_pc) not in missing:
             use, first = f"{one.text} at {one.pc:#x}", f"{one.load_text} at {one.load_pc:#x}"
             yield (

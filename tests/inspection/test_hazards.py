@@ -162,6 +162,21 @@ KERNEL counts() { *(GLOBAL int *)4096 = twice(__builtin_amdgcn_workitem_id_x());
 
 
 @needs_tools
+def test_a_kernel_whose_path_is_lost_may_need_what_the_others_do_not() -> None:
+    source = """
+#define GLOBAL __attribute__((address_space(1)))
+#define KERNEL __attribute__((amdgpu_kernel)) void
+__attribute__((noinline)) int twice(int x) { return x * 2 + 1; }
+KERNEL counts() { *(GLOBAL int *)4096 = twice(__builtin_amdgcn_workitem_id_x()); }
+KERNEL lost(GLOBAL int *a) { if (a[0]) __asm__ volatile(".long 0xffffffff"); a[1] = 0; }
+"""
+    with using(cpu="gfx1100"):
+        code = compile_source(source, "-O2")
+    assert kernel_hazards(code, "counts").spare
+    assert not hazards(code).spare
+
+
+@needs_tools
 def test_paths_that_are_not_known_prevent_a_proof() -> None:
     result = found("s_cbranch_scc0 1f\n .long 0xffffffff\n 1: s_nop 0")
     assert not result.missing
@@ -283,7 +298,7 @@ def test_calls_of_clang_are_known_unless_memory_holds_the_function(cpu: str) -> 
         assert sentence.startswith(f"{name}: where s_swappc_b64 ")
 
 
-# Code with registers that M0 chooses: the processor, and the instruction that says so.
+# Moves between registers that M0 chooses: the processor, and the instruction that says so.
 INDEXED = {
     "v_movrels_b32 v5, v3": ("gfx1201", "v_movrels_b32"),
     "v_movreld_b32 v5, v3": ("gfx1201", "v_movreld_b32"),
@@ -292,7 +307,7 @@ INDEXED = {
     "s_movrels_b32 s5, s6": ("gfx942", "s_movrels_b32"),
     "s_movreld_b64 s[8:9], s[6:7]": ("gfx1201", "s_movreld_b64"),
     "s_set_gpr_idx_on s4, 1\n v_mov_b32 v5, v3\n s_set_gpr_idx_off": ("gfx942", "v_mov_b32"),
-    "s_set_gpr_idx_on s4, 8\n s_nop 0\n v_add_u32 v5, v3, v6": ("gfx906", "v_add_u32"),
+    "s_set_gpr_idx_on s4, 8\n v_add_u32 v5, v3, v6": ("gfx906", "v_add_u32"),
     "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 27, 1), 1\n v_mov_b32 v5, v3": ("gfx906", "v_mov_b32"),
     # On one of two ways it is not switched off.
     "s_set_gpr_idx_on s4, 1\n s_cbranch_scc0 1f\n s_set_gpr_idx_off\n 1: v_mov_b32 v5, v3": (
@@ -304,18 +319,39 @@ INDEXED = {
 
 @needs_tools
 @pytest.mark.parametrize("body", INDEXED)
-def test_registers_that_are_chosen_at_run_time_prevent_a_proof(body: str) -> None:
+def test_what_is_in_flight_where_registers_are_chosen_prevents_a_proof(body: str) -> None:
     """A wait before them is not spare: they may use what is loaded."""
     cpu, name = INDEXED[body]
     load, wait = "global_load_dword v4, v0, s[0:1]", "s_waitcnt vmcnt(0)"
     if cpu == "gfx1201":
         load, wait = "global_load_b32 v4, v0, s[0:1]", "s_wait_loadcnt 0x0"
-    for code in (f"{load}\n {wait}\n {body}", f"{load}\n {body}"):
-        result = found(code, cpu)
-        assert not result.proved
-        assert not result.spare
-        (sentence,) = result.unknown
-        assert sentence.startswith(f"kernel: which registers {name}")
+    if name.startswith("s_"):
+        load = (
+            "s_load_b32 s12, s[0:1], 0x0" if cpu == "gfx1201" else "s_load_dword s12, s[0:1], 0x0"
+        )
+        wait = "s_wait_kmcnt 0x0" if cpu == "gfx1201" else "s_waitcnt lgkmcnt(0)"
+    waited = found(f"{load}\n {wait}\n {body}", cpu)
+    assert waited.proved
+    assert not waited.spare
+    early = found(f"{load}\n {body}", cpu)
+    assert not early.proved
+    assert not early.spare
+    (sentence,) = early.unknown
+    assert sentence.startswith(f"kernel: which registers {name}")
+
+
+@needs_tools
+def test_a_register_that_is_chosen_may_be_the_result_of_a_product() -> None:
+    product = "v_mfma_f32_16x16x16_f16 v[0:3], v[4:5], v[6:7], v[0:3]"
+    index, off = "s_set_gpr_idx_on s4, 9", "s_set_gpr_idx_off"
+    move = f"{index}\n v_mov_b32 v20, v21\n {off}"
+    assert not found(f"{product}\n {move}", "gfx942").proved
+    # Seven wait states before the move are enough for it, and all of them are needed.
+    waited = found(f"{product}\n s_nop 5\n {move}", "gfx942")
+    assert waited.proved
+    assert not waited.spare
+    (one,) = found(f"{product}\n s_nop 6\n {move}", "gfx942").spare
+    assert one.needed == 6
 
 
 @needs_tools

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from amdjit.isa.analysis.control_flow import Block, Graph
 from amdjit.isa.analysis.dataflow import vector_operands
 from amdjit.isa.analysis.mode import MODE_REGISTER
-from amdjit.isa.instruction import Instruction
+from amdjit.isa.instruction import Instruction, Operand, OperandSpec, Register
+from amdjit.isa.operand_codes import RegisterFile
+from amdjit.isa.register_numbers import HALF_VGPRS, VCC_HI
 from amdjit.isa.traits import ModeWrite, Unit
 
-__all__ = ["indexed_instructions"]
+__all__ = ["indexed_instructions", "with_all_registers"]
 
 
 def indexed_instructions(graph: Graph) -> Iterator[Instruction]:
@@ -28,6 +31,56 @@ def indexed_instructions(graph: Graph) -> Iterator[Instruction]:
             if moves or (is_on and _is_vector(traits.unit) and any(vector_operands(instruction))):
                 yield instruction
             is_on = _is_on_after(instruction, is_on)
+
+
+def with_all_registers(graph: Graph) -> Graph:
+    """Return a graph whose indexed instructions name all registers that M0 may choose. What they
+    write they may also leave as it is."""
+    indexed = {instruction.pc for instruction in indexed_instructions(graph)}
+    if not indexed:
+        return graph
+    blocks = {
+        pc: replace(
+            block,
+            instructions=tuple(
+                _with_all(item) if item.pc in indexed else item for item in block.instructions
+            ),
+        )
+        for pc, block in graph.blocks.items()
+    }
+    return replace(graph, blocks=blocks)
+
+
+_ALL = {
+    RegisterFile.VGPR: Register(RegisterFile.VGPR, 0, HALF_VGPRS),
+    RegisterFile.AGPR: Register(RegisterFile.AGPR, 0, HALF_VGPRS),
+    # VCC follows the SGPRs.
+    RegisterFile.SGPR: Register(RegisterFile.SGPR, 0, VCC_HI + 1),
+}
+
+
+def _with_all(instruction: Instruction) -> Instruction:
+    """Replace the operands to whose numbers M0 is added: of the moves, their names say which; with
+    an index of gfx9, it may be any."""
+    name, is_vector = instruction.traits.operation, _is_vector(instruction.traits.unit)
+    pairs = zip(instruction.opcode.operands, instruction.operands, strict=True)
+    operands = tuple(
+        operand if _is_plain(name, spec) else _widened(operand, is_vector)
+        for spec, operand in pairs
+    )
+    pair = None if instruction.pair is None else _with_all(instruction.pair)
+    return replace(instruction, operands=operands, pair=pair)
+
+
+def _widened(operand: Operand | None, is_vector: bool) -> Operand | None:
+    if not isinstance(operand, Register) or (operand.file is RegisterFile.SGPR) is is_vector:
+        return operand
+    return _ALL.get(operand.file, operand)
+
+
+def _is_plain(name: str, spec: OperandSpec) -> bool:
+    """Whether M0 is not added to the number of an operand of an indexed move."""
+    return "movrels_" in name if spec.written else "movreld_" in name
 
 
 def _is_vector(unit: Unit) -> bool:

@@ -51,7 +51,7 @@ class Timed:
 
     does: the registers of each act that a row knows, without those of none. waited: what a wait of
     the ALUs ends. states: its wait states. is_pause: whether it is there for its time or for what
-    it waits for alone.
+    it waits for alone. is_vague: whether it need not use the registers that it may use.
     """
 
     step: Step
@@ -60,6 +60,7 @@ class Timed:
     waited: End
     states: int
     is_pause: bool
+    is_vague: bool = False
 
     @property
     def pc(self) -> int:
@@ -109,9 +110,12 @@ class Rule:
     def pass_by(self, timed: Timed, marks: Marks) -> Marks:
         """Return the marks after an instruction."""
         row, passed = self.row, self.passed(timed)
-        ended = bool(row.ends & timed.ends) or row.ended_by in timed.does
+        is_ended_by = row.ended_by in timed.does and not timed.is_vague
+        ended = bool(row.ends & timed.ends) or is_ended_by
         waited = bool(row.ends & timed.waited)
-        forgotten = 0 if row.forgets is None else timed.does.get(row.forgets, 0)
+        forgotten = 0
+        if row.forgets is not None and not timed.is_vague:
+            forgotten = timed.does.get(row.forgets, 0)
         if not (passed or ended or waited or forgotten):
             return marks
         if ended:
@@ -174,7 +178,8 @@ class Rule:
             begun &= watched
         if not begun:
             return marks
-        return {**without_registers(marks, begun), (timed.pc, 0): (0, begun, _NOTHING)}
+        left = marks if timed.is_vague else without_registers(marks, begun)
+        return {**left, (timed.pc, 0): (0, begun, _NOTHING)}
 
 
 def hit_of(key: Key, registers: int, states: int, age: int, without: Without) -> Hit | None:

@@ -75,9 +75,10 @@ class _Forwarding(Rule):
         found: Marks = {}
         first = 0
         most: Mark = (GONE, 0, {})
-        for (pc, stage), mark in without_registers(marks, written).items():
+        lost = 0 if timed.is_vague else written
+        for (pc, stage), mark in without_registers(marks, lost).items():
             if isinstance(stage, int):
-                stage &= ~written
+                stage &= ~lost
                 if not stage:
                     continue
             found[pc, stage] = mark

@@ -28,6 +28,7 @@ from amdjit.emulator.checks.waits.marks import (
 from amdjit.emulator.checks.waits.patterns import rule_of
 from amdjit.emulator.checks.waits.search import MissingWait
 from amdjit.isa.analysis.control_flow import Graph
+from amdjit.isa.analysis.indexed_registers import indexed_instructions
 from amdjit.isa.instruction import Instruction
 from amdjit.isa.text import disassemble
 from amdjit.isa.traits import Unit
@@ -66,7 +67,7 @@ def find_wait_states(
     """Return the hazards of a kernel. without: the wait states that instructions have in place of
     their own; a wait with 0 waits for nothing. rows: what is looked for. targets: where each branch
     through a register goes, by its address; with it, hazards go on into functions and out of
-    them."""
+    them, and where M0 chooses registers, no write is sure."""
     analysis = _Analysis(graph, without or {}, rows, targets)
     for pc, state in sorted(analysis.solve().items()):
         analysis.note(pc, state)
@@ -90,6 +91,8 @@ class _Analysis:
         self._graph = graph
         self._without = without
         self._targets = targets
+        vague = () if targets is None else indexed_instructions(graph)
+        self._vague = {instruction.pc for instruction in vague}
         steps = {
             item.pc: Step.of(item) for block in graph.blocks.values() for item in block.instructions
         }
@@ -118,6 +121,7 @@ class _Analysis:
             waited,
             states,
             is_pause(instruction),
+            instruction.pc in self._vague,
         )
 
     def solve(self) -> dict[int, _State]:
@@ -200,7 +204,8 @@ def _watch(rule: Rule, timed: Timed, watched: int, marks: Marks) -> tuple[int, M
     read = timed.does.get(row.after, 0)
     if row.forgets_after:
         marks = rule.begin(timed, marks, watched)
-        return watched & ~timed.step.writes | read, marks
+        lost = 0 if timed.is_vague else timed.step.writes
+        return watched & ~lost | read, marks
     return watched | read, rule.begin(timed, marks, watched | read)
 
 
