@@ -215,6 +215,9 @@ def _across_functions(
 ) -> Iterable[str]:
     """Yield what may come too soon where a call or a return is between both instructions. All calls
     of a function are taken together, so that the path may be none that is possible."""
+    flows = [block.instructions[-1].traits.flow for block in graph.blocks.values()]
+    if not any(flow.is_call or flow.is_indirect for flow in flows):
+        return
     whole = with_all_registers(graph)
     for one in find_wait_states(whole, targets=branches.targets).missing:
         if (one.pc, one.load_pc) not in missing:

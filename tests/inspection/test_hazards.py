@@ -274,7 +274,9 @@ POINTERS = """
 typedef int (*function)(int, int);
 NOINLINE static int leaf(int x, int y) { return x * 2 + y; }
 NOINLINE int sum(int x, int y) { int s = 0; while (y--) s += leaf(x, s) * leaf(s, y); return s; }
-NOINLINE int other(int x, int y) { int s = 1; while (y--) s *= leaf(y, s) + leaf(s, x); return s; }
+// Others may define it, too: its address is in the global offset table.
+__attribute__((visibility("default"))) NOINLINE int other(int x, int y);
+int other(int x, int y) { int s = 1; while (y--) s *= leaf(y, s) + leaf(s, x); return s; }
 KERNEL direct(GLOBAL int *a, int n) { a[0] = leaf(a[n], n); }
 KERNEL nested(GLOBAL int *a, int n) { a[0] = sum(a[n], n) + other(a[n], n); }
 KERNEL chosen(GLOBAL int *a, int n) { function f = n > 3 ? sum : other; a[0] = f(a[0], n); }

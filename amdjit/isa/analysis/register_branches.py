@@ -43,6 +43,8 @@ class RegisterBranches:
 def register_branches(graph: Graph, pointers: Mapping[int, int]) -> RegisterBranches:
     """Return where the branches through registers go, of those that can be executed. pointers: the
     addresses that stand in memory which nothing changes, by where they stand."""
+    if not any(block.instructions[-1].traits.flow.is_indirect for block in graph.blocks.values()):
+        return RegisterBranches({}, ())
     return _Search(graph, pointers).result()
 
 
