@@ -27,8 +27,8 @@ _PACKAGES = ("python3", "libgcc-s1", "libstdc++6")
 _WHEELS = ("llvmlite>=0.50,<0.51", "numpy", "ml_dtypes", "msgpack", "xxhash", "cloudpickle")
 _FOR_TESTS = ("pytest", "pytest-timeout", "hypothesis")
 _PLATFORMS = ("manylinux2014_aarch64", "manylinux_2_27_aarch64", "manylinux_2_28_aarch64")
-# A processor without SVE, as those of laptops: with the one that QEMU chooses, products of NumPy warn
-# of divisions by zero, and some are wrong.
+# A processor without SVE, as those of laptops: with QEMU's own choice, NumPy's products warn of
+# divisions by zero, and some are wrong.
 _SCRIPT = (
     '#!/bin/sh\nexec qemu-aarch64-static -cpu neoverse-n1 -L "{root}" -0 "$0" "{python}" "$@"\n'
 )
