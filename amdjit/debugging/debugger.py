@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import operator
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amdjit.abi.code_marks import BREAK_MARK
 from amdjit.checking.array_places import ArrayArgument
-from amdjit.code_object import CodeObject, MalformedCodeObject
-from amdjit.code_object.debug_info import DebugInfo, Variable, read_debug_info
+from amdjit.code_object.debug_info import Variable
+from amdjit.debugging.launch_code import LaunchCode, Line, is_break
 from amdjit.debugging.values import (
     Place,
     Registers,
@@ -30,10 +28,9 @@ from amdjit.diagnostics import KernelFault, LaunchError
 from amdjit.emulator.device import EmulatorDevice
 from amdjit.emulator.layout import PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH
 from amdjit.emulator.stepping.launch import Group, SteppedLaunch, Wanted, WaveState
-from amdjit.isa.instruction import Instruction, Register, RegisterFile
 from amdjit.isa.register_numbers import EXEC_LO
 from amdjit.isa.text import disassemble
-from amdjit.isa.traits import Idle, SingleLane
+from amdjit.isa.traits import SingleLane
 from amdjit.options import Environment
 from amdjit.replaying import ReplayMemory, element_type
 from amdjit.runtime.recording import RecordedLaunch
@@ -44,8 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Breakpoint", "Change", "Debugger"]
 
-_BANKS = {RegisterFile.VGPR: "v", RegisterFile.AGPR: "a", RegisterFile.SGPR: "s"}
-Line = tuple[str, int]
 _NEVER = 1 << 62
 # Processors whose scratch memory is accessed through buffers.
 _IN_BUFFERS = ("gfx908", "gfx90a")
@@ -120,27 +115,23 @@ class Debugger:
         self.device = EmulatorDevice(
             emulated_for(target) or target, threads=1, environment=environment
         )
-        self._object = CodeObject.read(launch.code_object)
-        self._names = _debug_info(self._object)
         self._memory = ReplayMemory(self.device, launch)
         self._memory.__enter__()
         self._is_closed = False
         function = self.device.load(launch.code_object).function(launch.kernel)
-        self._module, self._wave_size = function.module, function.kernel.descriptor.wave_size
-        self._module_entry = function.kernel.entry_address
-        self._lines: dict[Line, int] = {}
+        self.code = LaunchCode(launch, function)
+        self._wave_size = function.kernel.descriptor.wave_size
         self._launched: SteppedLaunch = self.device.step(
             function,
             launch.shape,
             bytes(self._memory.kernarg()),
-            lines=self._line_number,
+            lines=self.code.number_of_line,
             schedule=schedule,
         )
-        self._functions = _functions(self._object)
         self.breakpoints: list[Breakpoint] = []
         self._made = 0
         self._break_marks = frozenset(
-            pc for pc in self._stepped.pcs if _is_break(self._decoded(pc))
+            pc for pc in self._stepped.pcs if is_break(self.code.decoded(pc))
         )
         self.block: Group = (0, 0, 0)
         self.wave = self.lane = 0
@@ -208,12 +199,12 @@ class Debugger:
     @property
     def line(self) -> Line | None:
         """File and line of the wave's next instruction, None if they are not known."""
-        return None if self.pc is None else self._object.line_of(self.pc)
+        return None if self.pc is None else self.code.line_of(self.pc)
 
     @property
     def instruction(self) -> str:
         """The wave's next instruction, "" if it has ended."""
-        return "" if self.pc is None else disassemble(self._decoded(self.pc))
+        return "" if self.pc is None else disassemble(self.code.decoded(self.pc))
 
     @property
     def thread(self) -> Group:
@@ -302,12 +293,12 @@ class Debugger:
 
     def run_to(self, line: int, file: str = "") -> bool:
         """Go on until the wave comes to a line; return whether it does."""
-        _, pcs, starts = self._starts(line, file)
+        _, pcs, starts = self.code.starts(self._stepped, line, file)
         return self._forward(Wanted(self._focus, pcs=pcs, line_starts=starts))
 
     def back_to(self, line: int, file: str = "") -> bool:
         """Go back to the last time that the wave came to a line; return whether it did."""
-        _, pcs, starts = self._starts(line, file)
+        _, pcs, starts = self.code.starts(self._stepped, line, file)
         return self._backward(Wanted(self._focus, pcs=pcs, line_starts=starts))
 
     def break_at(self, line: int, when: str = "", file: str = "") -> Breakpoint:
@@ -318,7 +309,7 @@ class Debugger:
         then. file: the end of the file's name, if there are several. LaunchError if the line has no
         code.
         """
-        place, pcs, starts = self._starts(line, file)
+        place, pcs, starts = self.code.starts(self._stepped, line, file)
         when = when.strip()
         if when:
             compile(when, "<when>", "eval")
@@ -493,50 +484,15 @@ class Debugger:
     @property
     def _is_in_kernel(self) -> bool:
         """Whether the wave is in the kernel itself, and not in a function that it calls."""
-        scope = None if self.pc is None else self._names.scope_at(self.pc)
+        scope = None if self.pc is None else self.code.names.scope_at(self.pc)
         return scope is None or (not scope.calls() and self._frame_is_kernels)
 
     @property
     def _scope(self) -> dict[str, Value]:
         """The variables of the innermost function."""
-        scope = None if self.pc is None else self._names.scope_at(self.pc)
+        scope = None if self.pc is None else self.code.names.scope_at(self.pc)
         function = "" if scope is None else scope.function
         return self._variables(lambda each: not function or each.function in ("", function))
-
-    def _starts(self, line: int, file: str) -> tuple[Line, frozenset[int], frozenset[int]]:
-        """Return a line, where each round of a loop that is all on it begins, and where its code
-        begins."""
-        found: dict[Line, set[int]] = {}
-        rounds: set[int] = set()
-        before: Line | None = None
-        for pc in self._stepped.pcs:
-            here = self._object.line_of(pc)
-            if here is not None and here[1] == line and _is_called(here[0], file):
-                if here != before:
-                    found.setdefault(here, set()).add(pc)
-                if self._is_whole_loop(pc, here):
-                    rounds.add(pc)
-            before = here
-        if len(found) != 1:
-            raise LaunchError(self._no_line(line, file, sorted(name for name, _ in found)))
-        ((place, pcs),) = found.items()
-        return place, frozenset(rounds), frozenset(pcs)
-
-    def _is_whole_loop(self, pc: int, line: Line) -> bool:
-        """Return whether a loop begins at a pc, all of whose code is of a line."""
-        end = self._stepped.loops.get(pc)
-        inside = [each for each in self._stepped.pcs if end is not None and pc <= each <= end]
-        return bool(inside) and all(self._object.line_of(each) == line for each in inside)
-
-    def _no_line(self, line: int, file: str, found: list[str]) -> str:
-        if found:
-            files = ", ".join(PurePath(name).name for name in found)
-            return f"several files have code at line {line}: {files}; say file="
-        lines = sorted({place[1] for place in self._lines if _is_called(place[0], file)})
-        if not lines:
-            files = ", ".join(sorted({PurePath(name).name for name, _ in self._lines})) or "none"
-            return f"no code is from a file {file}; there are: {files}"
-        return f"line {line} has no code; these have: {', '.join(map(str, lines))}"
 
     # What there is to see
 
@@ -566,17 +522,13 @@ class Debugger:
         if state is None or state.pc is None:
             return {}
         private, frame = self._stepped.private(self.block, self.wave), self._frame
-        known = filter(belongs, self._names.variables_at(state.pc))
+        known = filter(belongs, self.code.names.variables_at(state.pc))
         return {each.name: read_value(each, state, private, frame) for each in known}
 
     @property
     def _frame_is_kernels(self) -> bool:
         """Whether the wave executes the kernel's own code."""
-        return self.pc is None or self._function_at(self.pc) in (None, self._module_entry)
-
-    def _function_at(self, pc: int) -> int | None:
-        """Return where the function begins that has a pc, None if nothing says so."""
-        return next((start for start, end in self._functions if start <= pc < end), None)
+        return self.pc is None or self.code.function_at(self.pc) in (None, self.code.entry)
 
     @property
     def _frame(self) -> int | None:
@@ -588,10 +540,14 @@ class Debugger:
         """
         if self._frame_is_kernels or self.pc is None:
             return 0
-        start = self._function_at(self.pc)
+        start = self.code.function_at(self.pc)
         if self.launch.target in _IN_BUFFERS or start is None:
             return None
-        written = [pc for pc in self._writers(_FRAME_REGISTER) if self._function_at(pc) == start]
+        written = [
+            pc
+            for pc in self.code.writers(self._stepped.pcs, _FRAME_REGISTER)
+            if self.code.function_at(pc) == start
+        ]
         if not written:
             return int(self.registers["s32"])
         return int(self.registers["s33"]) if min(written) < self.pc <= max(written) else None
@@ -671,7 +627,7 @@ class Debugger:
         if place.bank == "p" and value is not None:
             return self._last_private(place, value)
         Registers(self._living()).span(place)  # there are such registers
-        wanted = Wanted(self._focus, pcs=frozenset(self._writers(place)))
+        wanted = Wanted(self._focus, pcs=frozenset(self.code.writers(self._stepped.pcs, place)))
         return self._last(wanted, any_lane=place.bank == "s")
 
     def _last_private(self, place: Place, value: Value) -> Change | None:
@@ -696,22 +652,6 @@ class Debugger:
         finally:
             self._stepped.go_to(now)
 
-    def _writers(self, place: Place) -> Iterator[int]:
-        """Yield the pcs of the instructions that write one of some registers."""
-        wanted = range(place.first, place.first + place.count)
-        for pc in self._stepped.pcs:
-            instruction = self._decoded(pc)
-            for half in filter(None, (instruction, instruction.pair)):
-                for spec, operand in zip(half.opcode.operands, half.operands, strict=True):
-                    if (
-                        spec.written
-                        and isinstance(operand, Register)
-                        and _BANKS.get(operand.file) == place.bank
-                        and operand.index < wanted.stop
-                        and operand.index + operand.dwords > wanted.start
-                    ):
-                        yield pc
-
     def _change(self, time: int, lanes: int) -> Change:
         """Describe the instruction that began at a time. lanes: 0 for all active ones."""
         now = self.time
@@ -722,13 +662,13 @@ class Debugger:
         assert state is not None
         assert state.pc is not None
         active = int(state.scalars[EXEC_LO]) | int(state.scalars[EXEC_LO + 1]) << 32
-        traits = self._decoded(state.pc).traits
+        traits = self.code.decoded(state.pc).traits
         if not lanes and (traits.ignores_exec or traits.single_lane is SingleLane.WRITE):
             active = -1
         mask = lanes or active
         chosen = tuple(lane for lane in range(self._wave_size) if mask >> lane & 1)
-        line = self._object.line_of(state.pc)
-        text = self._module.instruction_at(state.pc, self._wave_size)
+        line = self.code.line_of(state.pc)
+        text = self.code.text_at(state.pc)
         self._stepped.go_to(now)
         return Change(time, *current, chosen, line, text)
 
@@ -768,39 +708,11 @@ class Debugger:
         yield f"{PurePath(file).name}:{line}"
         stops = {each.line for each in self.breakpoints}
         for number in range(max(line - around, 1), line + around + 1):
-            text = self.source(file, number)
+            text = self.code.source(file, number)
             if text is not None:
                 mark = "->" if number == line else "  "
                 stop = "B" if (file, number) in stops else " "
                 yield f"{number:>5} {stop}{mark} {text}".rstrip()
-
-    @property
-    def files(self) -> tuple[Line, ...]:
-        """The lines that have code."""
-        return tuple(sorted(self._lines))
-
-    def source(self, file: str, line: int) -> str | None:
-        """Return a line of a source file, None if it is not known."""
-        recorded = self.launch.lines.get(PurePath(file).name, {}).get(line)
-        if recorded is not None:
-            return recorded
-        return linecache.getline(file, line).rstrip("\n") or (
-            "" if line <= len(linecache.getlines(file)) else None
-        )
-
-    # The code
-
-    def _decoded(self, pc: int) -> Instruction:
-        return self._module.decoded(pc, self._wave_size)
-
-    def _line_number(self, pc: int) -> int:
-        """Return the number that stands for a pc's line, 0 for none."""
-        line = self._object.line_of(pc)
-        return (
-            0
-            if line is None or line[1] == 0
-            else self._lines.setdefault(line, len(self._lines) + 1)
-        )
 
 
 def names_of(code: CodeType) -> set[str]:
@@ -809,37 +721,10 @@ def names_of(code: CodeType) -> set[str]:
     return set(code.co_names).union(*map(names_of, inner))
 
 
-def _functions(whole: CodeObject) -> list[tuple[int, int]]:
-    """Return where functions and kernels begin and end."""
-    return [
-        (symbol.address, symbol.address + symbol.size)
-        for symbol in whole.symbols
-        if symbol.is_function and symbol.size
-    ]
-
-
-def _is_called(path: str, name: str) -> bool:
-    """Return whether a file has a name, or a path that ends so; any has the name ""."""
-    wanted = PurePath(name).parts
-    return not name or PurePath(path).parts[-len(wanted) :] == wanted
-
-
 def _positive(count: int) -> int:
     if count < 1:
         raise LaunchError(f"{count} times: give 1 or more")
     return count
-
-
-def _debug_info(whole: CodeObject) -> DebugInfo:
-    try:
-        return read_debug_info(whole.elf)
-    except MalformedCodeObject:
-        return DebugInfo()
-
-
-def _is_break(instruction: Instruction) -> bool:
-    is_idle = instruction.traits.idle is Idle.DELAY
-    return is_idle and instruction.immediates.get("simm16") == BREAK_MARK
 
 
 def _element_type(array: ArrayArgument) -> np.dtype[Any]:

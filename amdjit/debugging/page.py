@@ -99,7 +99,7 @@ def _changes(before: WaveState | None, now: WaveState) -> Iterator[tuple[str, An
 
 def _source(debugger: Debugger, lines: set[int]) -> Iterator[tuple[int, str]]:
     known = sorted(lines - {0})
-    file = next((name for name, _ in debugger.files if PurePath(name).suffix), "")
+    file = next((name for name, _ in debugger.code.lines if PurePath(name).suffix), "")
     if known:
         for number in range(max(known[0] - 2, 1), known[-1] + 3):
-            yield number, debugger.source(file, number) or ""
+            yield number, debugger.code.source(file, number) or ""
