@@ -11,6 +11,9 @@ are deterministic, and a debugger may stop in any of them.
     its workgroup (`BARRIER`)               all work-items of the workgroup wait there
     the grid (`GRID_BARRIER`)               all work-items of the grid wait there
     nothing (`TURN`)                        the others have had their turn
+
+Workgroups begin one after the other: another one while the grid's barrier is waited for, and when
+those that wait for nothing do so again and again, since it may do what they look for.
 """
 
 from __future__ import annotations
@@ -141,6 +144,8 @@ class Simulation:
         self._ready: list[int] = []
         self._items: dict[int, WorkItem] = {}
         self._idle: list[Host] = []
+        # Those that waited for nothing when all others waited, too.
+        self._patient: set[int] = set()
         self._hosts: list[Host] = []
         self._failure: BaseException | None = None
         self._has_ended = False
@@ -270,7 +275,7 @@ class Simulation:
         waiting = [item for group in self._open for item in _live(group)]
         turn = [item for item in waiting if item.request is Meeting.TURN]
         if turn:
-            self._resume(turn)
+            self._give_turn(turn)
             return True
         if all(item.request is Meeting.GRID_BARRIER for item in waiting):
             if self._begin_group():
@@ -279,6 +284,15 @@ class Simulation:
             return bool(waiting)
         stuck = next(group for group in self._open if not _at_grid_barrier(group))
         raise DeadlockError(_live(stuck), [item for item in stuck if item.state is State.ENDED])
+
+    def _give_turn(self, items: list[WorkItem]) -> None:
+        """Let work-items go on that wait for nothing; also begin another workgroup if they had their
+        turn before, and none of the others has moved on."""
+        numbers = {item.number for item in items}
+        if numbers <= self._patient:
+            self._begin_group()
+        self._patient = numbers
+        self._resume(items)
 
     def _begin_group(self) -> bool:
         group = next(self._groups, None)

@@ -376,3 +376,17 @@ def spinning(flag, out):
 
 def test_a_work_item_that_sleeps_gives_others_their_turn() -> None:
     both(spinning, 1, 64, np.zeros(1, np.int32), np.zeros(1, np.int32))
+
+
+@amdjit.kernel
+def waits_for_a_later_workgroup(flag, out):
+    if amdjit.blockIdx.x == 0:
+        while atomic.load(flag, 0) == 0:
+            sync.sleep(1)
+        out[0] = 1
+    elif amdjit.blockIdx.x == 2:
+        atomic.exch(flag, 0, 1)
+
+
+def test_a_workgroup_that_sleeps_lets_later_ones_begin() -> None:
+    both(waits_for_a_later_workgroup, 3, 1, np.zeros(1, np.int32), np.zeros(1, np.int32))
