@@ -18,7 +18,7 @@ from amdjit.compiled_kernel import Argument, CompiledKernel
 from amdjit.diagnostics import codes
 from amdjit.diagnostics.errors import BackendError
 from amdjit.disk_cache import DiskCache
-from amdjit.frontend import definition_span, type_kernel
+from amdjit.frontend import TypedKernel, definition_span, type_kernel
 from amdjit.garbage import collector_paused
 from amdjit.intrinsics.python_builtins import PYTHON_FUNCTIONS
 from amdjit.language.compile_time import Compilation
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 else:
     impossible = late("amdjit.inspection.impossible")
 
-__all__ = ["compile_kernel", "store_built"]
+__all__ = ["compile_kernel", "store_built", "type_arguments"]
 
 
 def compile_kernel(
@@ -48,17 +48,9 @@ def compile_kernel(
     CompileError for what is wrong in the function or not in the kernel language, BackendError if
     LLVM or the linker refuses.
     """
-    compilation = Compilation(options, backend.find_ocml(environment))
     try:
         with collector_paused():
-            typed = type_kernel(
-                function,
-                tuple(map(_typed, arguments)),
-                compilation=compilation,
-                builtins=PYTHON_FUNCTIONS,
-                type_of=type_outside,
-                time_limit=environment.compile_time_limit or COMPILE_TIME_LIMIT,
-            )
+            typed = type_arguments(function, arguments, options, environment)
             verify(typed.program)
             llvm = lower(typed.program, options, _arrays(function, arguments))
     except RecursionError:
@@ -82,6 +74,28 @@ def compile_kernel(
         launch_uses=typed.launch_uses,
         findings=typed.findings,
         parameter_names=_parameter_names(function),
+    )
+
+
+def type_arguments(
+    function: types.FunctionType,
+    arguments: tuple[Argument, ...],
+    options: CompileOptions,
+    environment: Environment,
+    leaves_out_calls: bool = False,
+) -> TypedKernel:
+    """Type a kernel for its arguments, as it is compiled. CompileError for what is wrong in it.
+
+    leaves_out_calls: as for `type_kernel`.
+    """
+    return type_kernel(
+        function,
+        tuple(map(_typed, arguments)),
+        compilation=Compilation(options, backend.find_ocml(environment)),
+        builtins=PYTHON_FUNCTIONS,
+        type_of=type_outside,
+        time_limit=environment.compile_time_limit or COMPILE_TIME_LIMIT,
+        leaves_out_calls=leaves_out_calls,
     )
 
 

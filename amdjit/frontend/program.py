@@ -7,6 +7,7 @@ import math
 import time
 import types
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,7 @@ class TypedKernel:
     libraries: tuple[Path, ...] = ()
     launch_uses: tuple[LaunchUse | OutsideArray | None, ...] = ()
     findings: tuple[Finding, ...] = ()
+    weak: WeakNumbers = field(default_factory=WeakNumbers)
 
 
 def type_kernel(
@@ -63,12 +65,14 @@ def type_kernel(
     builtins: Mapping[Any, Intrinsic | DeviceFunction],
     type_of: Callable[[object], Type | None] = no_type,
     time_limit: float = math.inf,
+    leaves_out_calls: bool = False,
 ) -> TypedKernel:
     """Type a kernel for its arguments: one type each, or a compile-time value for a `Const`
     parameter.
 
     type_of: returns the type of an object outside of the kernel that is an array of a device, and
-    None for other objects. time_limit: seconds that this may take.
+    None for other objects. time_limit: seconds that this may take. leaves_out_calls: whether
+    refused statements that give no name a value, such as `breakpoint()`, count as absent.
 
     A variable that began as a literal may meet a wider type after it was typed. The whole program
     is then typed again with a wider variable.
@@ -78,7 +82,14 @@ def type_kernel(
     deadline = time.monotonic() + time_limit
     while True:
         weak = WeakNumbers(widened)
-        session = TypingSession(compilation, builtins, type_of, weak=weak, deadline=deadline)
+        session = TypingSession(
+            compilation,
+            builtins,
+            type_of,
+            weak=weak,
+            deadline=deadline,
+            leaves_out_calls=leaves_out_calls,
+        )
         try:
             typed = _type_once(source, session, function, arguments)
         except OutOfTimeError as late:
@@ -127,6 +138,7 @@ def _type_once(
         libraries=tuple(session.libraries),
         launch_uses=tuple(passed_on.values()),
         findings=(*session.findings.values(), *narrow_products(program), *divergent_locks(program)),
+        weak=session.weak,
     )
 
 

@@ -119,6 +119,9 @@ class TypingSession:
     """For functions that return local arrays in a recursion, how many become parts of a caller."""
     deadline: float = math.inf
     """When typing has to stop, on the monotonic clock."""
+    leaves_out_calls: bool = False
+    """Whether refused statements that give no name a value, such as calls of a debugger, count as
+    absent."""
     level: int = 0
     """How many calls of a recursion are active around the function that is being typed."""
 

@@ -7,21 +7,24 @@ before the launch, a piece of memory once however many arrays lie in it, and bac
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amdjit.abi.launch_shape import LaunchShape, check_launch
+from amdjit.abi.launch_shape import check_launch
 from amdjit.checking.profiling import DEBUGGERS, PROFILES, RECORDERS
 from amdjit.checking.simulating import SIMULATIONS
+from amdjit.compiled_kernel import Argument
 from amdjit.diagnostics import LaunchError, TypeCheckError
+from amdjit.frontend import TypedKernel
 from amdjit.late import late
 from amdjit.launching.argument_types import argument_types
 from amdjit.launching.array_facts import type_outside
 from amdjit.launching.foreign_arguments import Order, adopted, own_stream, shared_outside
 from amdjit.launching.kernel_options import KernelOptions
 from amdjit.launching.prepared import LaunchableKernel
-from amdjit.launching.record_arguments import Shape, leaves_of
+from amdjit.launching.record_arguments import Shape, assembled, leaves_of
 from amdjit.options import CompileOptions
 from amdjit.runtime.device import Device
 from amdjit.runtime.place import is_captured
@@ -30,8 +33,10 @@ from amdjit.runtime.streams import Stream, handle_of
 from amdjit.types import from_dtype
 
 if TYPE_CHECKING:
+    from amdjit import compiler
     from amdjit.simulating import running
 else:
+    compiler = late("amdjit.compiler")
     running = late("amdjit.simulating.running")
 
 __all__ = ["is_simulated", "launch", "refuse"]
@@ -85,7 +90,7 @@ def launch(
         leaves = leaves_of(name, kernel.signature.names, annotations, bound)
         device, order = adopted(name, leaves, device, stream)
         staging = Staging(device, leaves.names, leaves.values, leaves.by_value, stream)
-        argument_types(name, leaves, staging.arguments, given.number_widths)
+        kinds = argument_types(name, leaves, staging.arguments, given.number_widths)
     except TypeCheckError as failure:
         raise kernel.signature.at_annotation(failure) from None
     grid, block = extents(options)
@@ -102,7 +107,17 @@ def launch(
     memory = _DeviceMemory(device, handle)
     singles = iter([memory.view(each) for each in leaves.values])
     values = [_assembled(each, singles) for each in leaves.shapes]
-    _run(kernel, options, shape, list(zip(values, annotations, strict=True)), memory)
+    try:
+        running.run(
+            kernel.specialisations.function,
+            options,
+            shape,
+            arguments=list(zip(values, annotations, strict=True)),
+            outside_array=memory.outside_array,
+            type_kernel=_typing(kernel, assembled(leaves.shapes, kinds), options),
+        )
+    finally:
+        memory.write_back()
     if order is not None:
         order.release(handle)
 
@@ -124,18 +139,19 @@ def _synchronise(device: Device, handle: Any, order: Order | None) -> None:
         device.synchronize_stream(handle)
 
 
-def _run(
-    kernel: LaunchableKernel,
-    options: CompileOptions,
-    shape: LaunchShape,
-    arguments: list[tuple[Any, Any]],
-    memory: _DeviceMemory,
-) -> None:
-    function = kernel.specialisations.function
-    try:
-        running.run(function, options, shape, arguments, memory.outside_array)
-    finally:
-        memory.write_back()
+def _typing(
+    kernel: LaunchableKernel, arguments: tuple[Argument, ...], options: CompileOptions
+) -> Callable[[], TypedKernel]:
+    """Return what types the kernel as for compiling it, without what only Python runs."""
+    kept = kernel.specialisations
+    return partial(
+        compiler.type_arguments,
+        kept.function,
+        arguments,
+        options,
+        kept.options.environment,
+        leaves_out_calls=True,
+    )
 
 
 def _assembled(shape: Shape | None, values: Iterator[Any]) -> Any:

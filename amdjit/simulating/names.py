@@ -43,6 +43,7 @@ from amdjit.simulating.arrays import (
     as_kernel_array,
 )
 from amdjit.simulating.forms import FORMS, Forms
+from amdjit.simulating.loop_types import LoopTypes
 from amdjit.simulating.numbers import (
     Conversion,
     Number,
@@ -52,10 +53,7 @@ from amdjit.simulating.numbers import (
     with_rules,
 )
 from amdjit.simulating.operations import Operations, unwrapped
-from amdjit.simulating.python_functions import (
-    carried,
-    functions_of,
-)
+from amdjit.simulating.python_functions import functions_of
 from amdjit.simulating.vectors import VectorConversion, VectorValue, made_vector
 from amdjit.simulating.work_items import Meeting
 from amdjit.types import SCALARS, Scalar, Type, Vector
@@ -75,12 +73,14 @@ class Names:
         outside_array: Callable[[Any], np.ndarray[Any, Any] | None],
         dynamic_lds: int,
         kind: type[Number],
+        loop_types: LoopTypes,
     ) -> None:
         """kind: the class of the kernel's numbers. outside_array: returns the memory of an array of
         the device; None for other objects."""
         self._operations, self._compilation = operations, compilation
         self._outside_array = outside_array
         self._forms = Forms(operations, dynamic_lds)
+        self._loop_types = loop_types
         self._meanings: dict[tuple[int, type[Number]], tuple[Any, Any]] = {}
         self._functions: dict[tuple[int, type[Number]], Any] = {}
         self._tables: dict[type[Number], dict[Any, Any]] = {
@@ -135,7 +135,7 @@ class Names:
             elif found is not names:
                 names[name] = self.meaning(found, kind)
         names |= {
-            CARRIED: functools.partial(carried, kind),
+            CARRIED: functools.partial(self._loop_types.carried, kind),
             POWER: functools.partial(self._power, kind),
             PUT: _put,
             ANNOTATED: functools.partial(self._annotated, kind),

@@ -18,7 +18,6 @@ from amdjit.language.type_classes import TypeClass
 from amdjit.simulating.arrays import KernelArray, VectorArray
 from amdjit.simulating.numbers import (
     Conversion,
-    KnownNumber,
     Number,
     WeakNumber,
     convert,
@@ -29,7 +28,7 @@ from amdjit.simulating.numbers import (
 from amdjit.simulating.vectors import VectorConversion, VectorValue
 from amdjit.types import Scalar, Type, boolean, from_dtype, i32, i64, u64
 
-__all__ = ["Counted", "StaticItems", "carried", "functions_of", "kernel_type_of"]
+__all__ = ["Counted", "StaticItems", "functions_of", "kernel_type_of"]
 
 
 class StaticItems(tuple[Any, ...]):
@@ -65,22 +64,6 @@ class Counted:
 
     def __repr__(self) -> str:
         return repr(self.numbers)
-
-
-def carried(kind: type[Number], value: Any, items: Any = None) -> Any:
-    """Return a variable as a loop carries it: a literal gets the type that it has alone, unless the
-    loop is unrolled."""
-    if isinstance(items, tuple):
-        return value
-    if value.__class__ is KnownNumber:
-        return kind(value.type, value.value)
-    if value.__class__ not in (int, float):
-        return value
-    own = scalar_type(kind.rules, value)
-    number = number_of(kind, own, value)
-    if kind.rules.has_weak_literals:
-        return WeakNumber(own, number.value, value)
-    return number
 
 
 def _range(kind: type[Number], *bounds: Any) -> Counted:

@@ -12,9 +12,11 @@ import numpy as np
 from amdjit.abi.launch_shape import LaunchShape
 from amdjit.diagnostics import KernelFault
 from amdjit.diagnostics.notebooks import shown_file
+from amdjit.frontend import TypedKernel
 from amdjit.frontend.values.typing_rules import AMDJIT, NUMBA
 from amdjit.language.compile_time import Compilation
 from amdjit.options import CompileOptions
+from amdjit.simulating.loop_types import LoopTypes
 from amdjit.simulating.names import Names
 from amdjit.simulating.numbers import class_of
 from amdjit.simulating.operations import NotSimulatedError, Operations
@@ -37,13 +39,15 @@ def run(
     shape: LaunchShape,
     arguments: Sequence[tuple[Any, Any]],
     outside_array: Callable[[Any], np.ndarray[Any, Any] | None],
+    type_kernel: Callable[[], TypedKernel],
 ) -> None:
     """Call a kernel's function for every work-item of a grid.
 
     arguments: each with the annotation of its parameter, arrays as NumPy's, which the kernel
     writes. outside_array: returns the memory of an array of the device that the kernel reads from
-    outside, None for other objects. KernelFault for what a work-item raises, for work-items that
-    wait for others in vain, and for what cannot be simulated.
+    outside, None for other objects. type_kernel: types the kernel for the arguments. KernelFault
+    for what a work-item raises, for work-items that wait for others in vain, and for what cannot be
+    simulated.
     """
     places = Places()
 
@@ -58,7 +62,14 @@ def run(
     simulation = Simulation(shape, options.wave_size, run_item)
     operations = Operations(simulation, options.target, places)
     kind = class_of(_RULES[options.typing])
-    names = Names(operations, Compilation(options), outside_array, shape.dynamic_lds, kind)
+    names = Names(
+        operations,
+        Compilation(options),
+        outside_array,
+        dynamic_lds=shape.dynamic_lds,
+        kind=kind,
+        loop_types=LoopTypes(type_kernel),
+    )
     kernel = names.function(function, kind, is_kernel=True)
     values = [names.argument(value, annotation, kind) for value, annotation in arguments]
     try:

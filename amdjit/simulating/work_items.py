@@ -286,8 +286,8 @@ class Simulation:
         raise DeadlockError(_live(stuck), [item for item in stuck if item.state is State.ENDED])
 
     def _give_turn(self, items: list[WorkItem]) -> None:
-        """Let work-items go on that wait for nothing; also begin another workgroup if they had their
-        turn before, and none of the others has moved on."""
+        """Let work-items go on that wait for nothing; if these had their turn before, begin another
+        workgroup, too."""
         numbers = {item.number for item in items}
         if numbers <= self._patient:
             self._begin_group()

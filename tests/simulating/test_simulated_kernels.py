@@ -17,6 +17,7 @@ from amdjit import numba_cuda as cuda
 from amdjit.intrinsics import amdgcn, atomic, cooperative_groups, memory, sync, wave
 from amdjit.launching import simulated_launches
 from amdjit.random import create_xoroshiro128p_states, xoroshiro128p_uniform_float32
+from tests.fuzz.running import define
 from tests.numba_cuda import test_programs_of_numba
 
 Arrays = tuple[np.ndarray[Any, Any], ...]
@@ -101,6 +102,114 @@ def test_literals_that_a_loop_carries_have_the_width_of_compiled_code() -> None:
     halves = np.full(5, 0.1, np.float64)
     found = both(narrow_sums, 1, 1, x, halves, np.zeros(1, np.int32), np.zeros(1))
     assert found[2][0] == 1000
+
+
+CARRIED = [
+    "s += x[k % 4]",
+    "s += k",
+    "s = s * 31 + k",
+    "s = s * k + 7",
+    "s = (s << 3) ^ k",
+    "s = max(s * 7, 3)",
+    "s = abs(s * -7)",
+    "s = s * 7 + (1 if s % 7 == 0 else 2)",
+    "s = x[k % 4]",
+    "s *= 7; s = -s if s < 0 else s",
+]
+
+
+@pytest.mark.parametrize("change", CARRIED)
+def test_a_literal_in_a_loop_is_as_wide_as_the_array_that_its_result_goes_to(change: str) -> None:
+    kernel = amdjit.kernel(
+        define(
+            "def wide(x, n, out):\n"
+            "    s = 1\n"
+            "    for k in range(n):\n"
+            f"        {change}\n"
+            "        if x[0] < 0:\n"
+            "            break\n"
+            "    out[0] = s * 5000000\n",
+            {},
+        )["wide"]
+    )
+    x, n = np.full(4, 2**30, np.int32), np.int32(40)
+    found = both(kernel, 1, 1, x, n, np.zeros(1, np.int64))[-1]
+    narrow = both(kernel, 1, 1, x, n, np.zeros(1, np.int32))[-1]
+    assert found[0] != narrow[0]
+
+
+@amdjit.kernel
+def wide_floats(x, out):
+    s, k, t = 0, 0, 0.1
+    while k < x.shape[0]:
+        s += x[k]
+        t = math.sqrt(k + t)
+        k += 1
+        if k == 2:
+            continue
+        s *= 1.1
+    out[0] = s
+    out[1] = t
+
+
+def test_a_literal_in_a_loop_sums_in_f64_for_an_array_of_f64() -> None:
+    both(wide_floats, 1, 1, np.full(5, 0.1, np.float32), np.zeros(2))
+
+
+SHOWN: list[str] = []
+
+
+@amdjit.kernel
+def with_a_debugger(x, out):
+    import pdb  # noqa: PLC0415
+
+    s = 0
+    for k in range(x.shape[0]):
+        s += x[k]
+        SHOWN.append(repr(s))
+        if s < 0:
+            pdb.set_trace()
+    out[0] = s
+
+
+def test_what_only_python_runs_does_not_hide_the_width_of_a_variable() -> None:
+    SHOWN.clear()
+    out = np.zeros(1, np.int64)
+    with amdjit.simulate():
+        with_a_debugger[1, 1](np.full(3, 2**30, np.int32), out)
+    assert SHOWN == ["i64(1073741824)", "i64(2147483648)", "i64(3221225472)"]
+    assert out[0] == 3 * 2**30
+
+
+@amdjit.device_function
+def total(x):
+    s = 0
+    for k in range(x.shape[0]):
+        s += x[k]
+    return s
+
+
+@amdjit.kernel
+def totals(x, wide, narrow):
+    wide[0] = total(x)
+    narrow[0] = total(x)
+
+
+@amdjit.kernel
+def not_compiled(x, out, unused):
+    s = 0
+    for k in range(x.shape[0]):
+        text = repr(s)
+        s += x[k] * len(text)
+    out[0] = s
+
+
+@pytest.mark.parametrize("kernel", [totals, not_compiled])
+def test_a_literal_in_a_loop_whose_width_is_unknown_is_refused(kernel: Any) -> None:
+    arguments = np.ones(3, np.int32), np.zeros(1, np.int64), np.zeros(1, np.int32)
+    with amdjit.simulate(), pytest.raises(KernelFault, match="carries `s`, a literal") as caught:
+        kernel[1, 1](*arguments)
+    assert caught.value.kind == "unsupported"
 
 
 @amdjit.kernel

@@ -68,6 +68,9 @@ Made = TypeVar("Made")
 ExpressionHandler = Callable[["FunctionBuilder", Any], Value]
 StatementHandler = Callable[["FunctionBuilder", Any], None]
 
+_WITHOUT_VALUES = (ast.Expr, ast.Import, ast.ImportFrom)
+"""Statements that give no name a value of the kernel language."""
+
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
@@ -348,8 +351,10 @@ class FunctionBuilder:
         except CompileError as failure:
             self.names = names
             del self.loops[loops:]
-            self.refuse(failure)
             self.poison(bound_names([node]))
+            if self.session.leaves_out_calls and isinstance(node, _WITHOUT_VALUES):
+                return
+            self.refuse(failure)
             self.terminated = isinstance(node, (ast.Return, ast.Raise))
             self.abandoned |= isinstance(node, (ast.If, ast.While, ast.Match)) and may_leave(node)
         else:

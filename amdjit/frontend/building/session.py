@@ -30,6 +30,7 @@ class Session(Protocol):
     reports: ReportSites
     weak: WeakNumbers
     deadline: float  # of `time.monotonic`
+    leaves_out_calls: bool  # whether refused statements that give no name a value count as absent
     findings: dict[tuple[str, str, int], Finding]  # warnings, at most one of each name per line
 
     def note_library(self, file: Path) -> None:

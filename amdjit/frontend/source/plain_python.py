@@ -4,16 +4,19 @@ otherwise.
     x = 0                              x = 0
     for i in range(n):                 .rounds0 = 0
                                        .items0 = range(n)
-                                       x = .carried(x, .items0)
+                                       x = .carried(PLACE, x, .items0)
                                        for i in .items0:
         x += a[i] ** 2                     .rounds0 += 1
+                                           x = .carried(PLACE, x, .items0)
                                            x += .power(a[i], 2)
+                                       x = .carried(PLACE, x, .items0)
     v[0] = x                           v = .put(v, 0, x)
     y: f32 = x                         y = .annotated(f32, x)
 
 Each mark has the line that it stands for, so that a debugger shows and steps through the source as
-it was written. Names with a dot are no names that a program can have. The rounds of loops say how
-far a work-item is in the program, where those of a wave meet.
+it was written. Names with a dot are no names that a program can have. PLACE is a constant that says
+which loop it is and the variable's name. What a round leaves is carried to the next one, too. The
+rounds of loops say how far a work-item is in the program, where those of a wave meet.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from amdjit.frontend.source.bound_names import assigned_names
-from amdjit.frontend.source.reading import read_source
+from amdjit.frontend.source.reading import FunctionSource, read_source
 from amdjit.late_methods import dataclass
 
 __all__ = ["ANNOTATED", "CARRIED", "POWER", "PUT", "Loop", "PlainCode", "plain_code"]
@@ -68,7 +71,7 @@ def plain_code(function: types.FunctionType, has_annotations: bool) -> PlainCode
     node = copy.deepcopy(source.node)
     # Its own name would be a variable of the function around it.
     node.decorator_list, node.name = [], ".function"
-    marks = _Marks(function.__code__, has_annotations)
+    marks = _Marks(function.__code__, has_annotations, source)
     node.body = [*marks.parameters(node), *marks.block(node.body)]
     node.returns = None
     for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
@@ -110,8 +113,10 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 class _Marks(ast.NodeTransformer):
     """Adds the marks to the statements of a function."""
 
-    def __init__(self, code: types.CodeType, has_annotations: bool) -> None:
+    def __init__(self, code: types.CodeType, has_annotations: bool, source: FunctionSource) -> None:
         self.loops: list[Loop] = []
+        self._source = source
+        self._leaving: list[list[ast.stmt]] = []
         # Variables that inner functions have too are not assigned here alone.
         self._locals = set(code.co_varnames)
         self._has_annotations = has_annotations
@@ -140,7 +145,7 @@ class _Marks(ast.NodeTransformer):
         """Mark an inner function: its variables are its own."""
         inner = _Marks.__new__(_Marks)
         inner.loops, inner._has_annotations = self.loops, False
-        inner._locals = set()
+        inner._locals, inner._source, inner._leaving = set(), self._source, []
         node.body = inner.block(node.body)
         return node
 
@@ -148,7 +153,8 @@ class _Marks(ast.NodeTransformer):
         """Count the rounds, and carry what the loop assigns."""
         loop = self._loop(node)
         items = f".items{loop.counter.removeprefix('.rounds')}"
-        carried = _carried(node, assigned_names([node.target]), items)
+        carried = self._carried(node, assigned_names([node.target]), items)
+        self._leaving.append([])  # the marks at the beginning of a round and after the loop do
         given = self.visit(node.iter)
         node.iter = _at(_name(items), node.iter)
         node.target = self.visit(node.target)
@@ -156,19 +162,46 @@ class _Marks(ast.NodeTransformer):
             _at(_assign(loop.counter, ast.Constant(0)), node),
             _at(_assign(items, given), node),
             *carried,
-            self._counted(node, loop),
+            self._counted(node, loop, carried),
+            *copy.deepcopy(carried),
         ]
 
     def visit_While(self, node: ast.While) -> Any:
         """Count the rounds, and carry what the loop assigns."""
         loop = self._loop(node)
-        carried = _carried(node, frozenset(), None)
+        carried = self._carried(node, frozenset(), None)
         node.test = self.visit(node.test)
+        self._leaving.append(carried)
+        counted = self._counted(node, loop, [])
+        counted.body += copy.deepcopy(carried)
         return [
             _at(_assign(loop.counter, ast.Constant(0)), node),
             *carried,
-            self._counted(node, loop),
+            counted,
         ]
+
+    def visit_Break(self, node: ast.Break) -> Any:
+        """Carry what the round leaves."""
+        return [*self._left(node), node]
+
+    def visit_Continue(self, node: ast.Continue) -> Any:
+        """Carry what the round leaves."""
+        return [*self._left(node), node]
+
+    def _left(self, node: ast.stmt) -> list[ast.stmt]:
+        return [_moved(each, node) for each in copy.deepcopy(self._leaving[-1])]
+
+    def _carried(self, node: _Loop, own: frozenset[str], items: str | None) -> list[ast.stmt]:
+        """Return statements that give what a loop changes the type that it has in the loop."""
+        span = self._source.span(node)
+        given = [] if items is None else [_name(items)]
+        made = []
+        for name in sorted(assigned_names(node.body) - own):
+            place: Any = (span.file, span.line, span.column, name)
+            change = _assign(name, _call(CARRIED, ast.Constant(place), _name(name), *given))
+            unbound = ast.ExceptHandler(ast.Name("NameError", ast.Load()), None, [ast.Pass()])
+            made.append(_at(ast.Try([change], [unbound], [], []), node))
+        return made
 
     def _loop(self, node: _Loop) -> Loop:
         number = len(self.loops)
@@ -176,10 +209,13 @@ class _Marks(ast.NodeTransformer):
         self.loops.append(loop)
         return loop
 
-    def _counted(self, node: _Loop, loop: Loop) -> ast.stmt:
+    def _counted(self, node: _Loop, loop: Loop, carried: list[ast.stmt]) -> _Loop:
+        """Count the rounds of a loop. carried: marks for the beginning of a round."""
         place = node.body[0]
         count = ast.AugAssign(ast.Name(loop.counter, ast.Store()), ast.Add(), ast.Constant(1))
-        node.body = [_at(count, place), *self.block(node.body)]
+        marks = [_moved(each, place) for each in copy.deepcopy(carried)]
+        node.body = [_at(count, place), *marks, *self.block(node.body)]
+        self._leaving.pop()
         if node.orelse:
             # Those in the `else` have left the loop, after however many rounds.
             left = _at(_assign(loop.counter, ast.Constant(_BEYOND)), node.orelse[0])
@@ -247,18 +283,6 @@ class _Marks(ast.NodeTransformer):
         return target.value.id if is_local else None  # type: ignore[attr-defined]
 
 
-def _carried(node: _Loop, own: frozenset[str], items: str | None) -> list[ast.stmt]:
-    """Return statements that give what a loop changes the type that it has in the loop."""
-    names = sorted(assigned_names(node.body) - own)
-    given = [] if items is None else [_name(items)]
-    made = []
-    for name in names:
-        change = _assign(name, _call(CARRIED, _name(name), *given))
-        unbound = ast.ExceptHandler(ast.Name("NameError", ast.Load()), None, [ast.Pass()])
-        made.append(_at(ast.Try([change], [unbound], [], []), node))
-    return made
-
-
 def _annotation(node: ast.expr | None) -> ast.expr:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return ast.parse(node.value, mode="eval").body
@@ -288,3 +312,11 @@ def _at(node: Any, place: Any) -> Any:
             part.lineno = part.end_lineno = place.lineno
             part.col_offset = part.end_col_offset = place.col_offset
     return node
+
+
+def _moved(mark: ast.stmt, place: ast.stmt) -> ast.stmt:
+    """Give a mark and its parts another place."""
+    for part in ast.walk(mark):
+        if isinstance(part, (ast.stmt, ast.expr, ast.ExceptHandler)):
+            ast.copy_location(part, place)
+    return mark

@@ -340,6 +340,7 @@ def _carry(
             continue
         value = run_time(builder, binding, node)
         carried[name] = carry(builder, name, value, type or value.type, node)
+    builder.weak.note_carried(builder.span(node), carried)
     return carried
 
 

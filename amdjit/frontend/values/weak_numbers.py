@@ -13,7 +13,7 @@ which branches were taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TypeGuard
 
@@ -56,7 +56,8 @@ class WeakNumbers:
     with their origin, None for one whose value is exact, such as a loop counter. results: the
     functions whose results are weak, with the origin of each weak item of a tuple. items: the weak
     items of tuples that functions returned. again: how to repeat calls in 64 bits. twins: for a
-    variable that is assigned in both widths, the one that holds the same value in 64 bits.
+    variable that is assigned in both widths, the one that holds the same value in 64 bits. carried:
+    the variables of names that loops carry, by the place of the loop and the name.
     """
 
     widened: frozenset[Origin] = frozenset()
@@ -67,6 +68,7 @@ class WeakNumbers:
     items: dict[tree.Expression, Origin] = field(default_factory=dict)
     again: dict[tree.Expression, Callable[[], tree.Expression]] = field(default_factory=dict)
     twins: dict[tree.Variable, tree.Variable] = field(default_factory=dict)
+    carried: dict[Origin, list[tree.Variable]] = field(default_factory=dict)
 
     def number(self, value: object) -> LaunchNumber | None:
         """Return the launch's number that a value reads, None for other values."""
@@ -131,6 +133,12 @@ class WeakNumbers:
             if origin is not None and isinstance(item, tree.TupleItem):
                 self.expressions.add(item)
                 self.items[item] = origin
+
+    def note_carried(self, span: Span, carried: Mapping[str, tree.Variable]) -> None:
+        """Note the variables in which a loop carries names."""
+        for name, variable in carried.items():
+            place = span.file, span.line, span.column, name
+            self.carried.setdefault(place, []).append(variable)
 
     # Variables in two widths.
 
