@@ -182,6 +182,8 @@ class _Launches:
 
     def calling(self, *arguments: Any, **keywords: Any) -> Calling:
         """Return what a launch with these arguments would be. Nothing runs."""
+        if simulated_launches.is_simulated(self._calls.kernel):
+            raise simulated_launches.refuse("amdjit.debug(...)")
         prepared = prepare(self._calls.kernel, arguments, keywords, self._stream)
         shape = self._shape(prepared.loaded, prepared.device)
         return self._calling(arguments, keywords, shape, prepared)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amdjit.abi.launch_shape import check_launch
+from amdjit.abi.launch_shape import LaunchShape, check_launch
 from amdjit.checking.profiling import DEBUGGERS, PROFILES, RECORDERS
 from amdjit.checking.simulating import SIMULATIONS
 from amdjit.compiled_kernel import Argument
@@ -30,6 +30,7 @@ from amdjit.runtime.device import Device
 from amdjit.runtime.place import is_captured
 from amdjit.runtime.staging import Staging
 from amdjit.runtime.streams import Stream, handle_of
+from amdjit.target import Target
 from amdjit.types import from_dtype
 
 if TYPE_CHECKING:
@@ -93,33 +94,37 @@ def launch(
         kinds = argument_types(name, leaves, staging.arguments, given.number_widths)
     except TypeCheckError as failure:
         raise kernel.signature.at_annotation(failure) from None
-    grid, block = extents(options)
-    shape = check_launch(
-        grid,
-        block,
-        dynamic_lds,
-        device.target,
-        max_flat_workgroup_size=options.max_workgroup_size,
-        static_lds=0,
-        required_block=options.required_workgroup_size,
-    )
+    shape = _checked(extents, options, dynamic_lds, device.target)
     _synchronise(device, handle, order)
     memory = _DeviceMemory(device, handle)
     singles = iter([memory.view(each) for each in leaves.values])
     values = [_assembled(each, singles) for each in leaves.shapes]
-    try:
-        running.run(
-            kernel.specialisations.function,
-            options,
-            shape,
-            arguments=list(zip(values, annotations, strict=True)),
-            outside_array=memory.outside_array,
-            type_kernel=_typing(kernel, assembled(leaves.shapes, kinds), options),
-        )
-    finally:
-        memory.write_back()
+    typing = _typing(kernel, assembled(leaves.shapes, kinds), options)
+    _run(
+        kernel,
+        options,
+        shape,
+        arguments=list(zip(values, annotations, strict=True)),
+        memory=memory,
+        typing=typing,
+    )
     if order is not None:
         order.release(handle)
+
+
+def _checked(
+    extents: Extents, options: CompileOptions, dynamic_lds: int, target: Target
+) -> LaunchShape:
+    grid, block = extents(options)
+    return check_launch(
+        grid,
+        block,
+        dynamic_lds,
+        target,
+        max_flat_workgroup_size=options.max_workgroup_size,
+        static_lds=0,
+        required_block=options.required_workgroup_size,
+    )
 
 
 def _check_blocks(given: KernelOptions) -> None:
@@ -137,6 +142,28 @@ def _synchronise(device: Device, handle: Any, order: Order | None) -> None:
         device.synchronize()
     else:
         device.synchronize_stream(handle)
+
+
+def _run(
+    kernel: LaunchableKernel,
+    options: CompileOptions,
+    shape: LaunchShape,
+    arguments: list[tuple[Any, Any]],
+    memory: _DeviceMemory,
+    typing: Callable[[], TypedKernel],
+) -> None:
+    function = kernel.specialisations.function
+    try:
+        running.run(
+            function,
+            options,
+            shape,
+            arguments=arguments,
+            outside_array=memory.outside_array,
+            type_kernel=typing,
+        )
+    finally:
+        memory.write_back()
 
 
 def _typing(

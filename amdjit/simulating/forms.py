@@ -17,7 +17,8 @@ from amdjit.simulating.arrays import (
     as_kernel_array,
     dtype_of,
 )
-from amdjit.simulating.operations import NotSimulatedError, Operations, unwrapped
+from amdjit.simulating.not_simulated import NotSimulatedError
+from amdjit.simulating.operations import Operations, unwrapped
 from amdjit.simulating.python_functions import StaticItems
 from amdjit.simulating.vectors import VectorValue, bits_as
 from amdjit.types import AddressSpace, Vector

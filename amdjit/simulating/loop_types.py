@@ -15,8 +15,8 @@ from amdjit.diagnostics import CompileError
 from amdjit.frontend import TypedKernel
 from amdjit.frontend.values.promotion import common_scalar
 from amdjit.frontend.values.weak_numbers import Origin
+from amdjit.simulating.not_simulated import NotSimulatedError
 from amdjit.simulating.numbers import KnownNumber, Number, WeakNumber, convert, number_of
-from amdjit.simulating.operations import NotSimulatedError
 from amdjit.tree import nodes as tree
 from amdjit.tree.walk import walk
 from amdjit.types import Scalar, f32, i32

@@ -26,8 +26,10 @@ from amdjit.declarations import (
     Property,
     SpecialForm,
 )
+from amdjit.frontend.numbers.results import ROUNDED_TO_FLOATS
 from amdjit.frontend.source.plain_python import ANNOTATED, CARRIED, POWER, PUT, plain_code
 from amdjit.frontend.source.reading import is_library
+from amdjit.frontend.values.promotion import literal_fits
 from amdjit.frontend.values.structures import structure_of
 from amdjit.intrinsics import sync, workitem
 from amdjit.intrinsics.maths import number_theory, power
@@ -49,14 +51,17 @@ from amdjit.simulating.numbers import (
     Number,
     convert,
     known_class,
+    number_of,
     of_numpy,
+    scalar_type,
     with_rules,
 )
 from amdjit.simulating.operations import Operations, unwrapped
 from amdjit.simulating.python_functions import functions_of
 from amdjit.simulating.vectors import VectorConversion, VectorValue, made_vector
+from amdjit.simulating.weak_calls import in_both_widths, of_floats, of_library, rounded_to_integer
 from amdjit.simulating.work_items import Meeting
-from amdjit.types import SCALARS, Scalar, Type, Vector
+from amdjit.types import SCALARS, Scalar, Type, TypeVariable, Vector, i32
 
 __all__ = ["Names"]
 
@@ -192,9 +197,20 @@ class Names:
         return KnownFunction(
             value,
             own,
-            None if declared is None else self.meaning(declared, kind),
+            None if declared is None else self._of_numbers(value, declared, kind),
             None if of_integers is None else self.meaning(of_integers, kind),
         )
+
+    def _of_numbers(self, function: Any, declared: Any, kind: type[Number]) -> Any:
+        """Return what computes a function of Python's or NumPy's."""
+        made = self.meaning(declared, kind)
+        if kind is not Number:
+            return made
+        if function in ROUNDED_TO_FLOATS:
+            return rounded_to_integer(made, self.meaning(ROUNDED_TO_FLOATS[function], kind))
+        parameters = declared.parameters if isinstance(declared, Intrinsic) else ()
+        fixed = (i for i, each in enumerate(parameters) if not isinstance(each.type, TypeVariable))
+        return of_floats(made, frozenset(fixed))
 
     def _type(self, value: Any, kind: type[Number]) -> Any:
         """Return the meaning of a type, which kernels call; None for other objects."""
@@ -212,7 +228,7 @@ class Names:
     def _declared(self, value: Any, kind: type[Number]) -> Any:
         """Return the meaning of what amdjit declares; None for other objects."""
         if isinstance(value, Intrinsic):
-            call = functools.partial(self._operations.call, value)
+            call = in_both_widths(functools.partial(self._operations.call, value), value)
             return call if kind is Number else _crossing(call, kind, self._array_rules)
         if getattr(value, "is_amdjit_kernel", False) and value.device_function is not None:
             return self._called(value.device_function, kind)
@@ -263,6 +279,8 @@ class Names:
             return self.meaning(function, kind)  # type: ignore[no-any-return]
         own = Number if is_library(function) else kind
         made = self.function(function, own)
+        if own is Number and is_library(function):
+            made = of_library(function, made)
         if own is not kind:
             made = _crossing(made, kind, self._array_rules)
         return _with_signature(made, declared, kind)
@@ -307,7 +325,11 @@ class Names:
         if isinstance(value, (bool, int, float, np.generic)):
             if isinstance(annotation, Scalar):
                 return convert(kind, annotation, value)
-            return of_numpy(kind, value) if isinstance(value, np.generic) else value
+            if isinstance(value, np.generic):
+                return of_numpy(kind, value)
+            if annotation is None and isinstance(value, int) and not literal_fits(value, i32):
+                return number_of(kind, scalar_type(kind.rules, value), value)
+            return value
         return self.meaning(value, kind)
 
     def _array_rules(self, kind: type[Number]) -> ArrayRules:

@@ -16,7 +16,8 @@ import numpy as np
 
 from amdjit.frontend.values.promotion import literal_fits
 from amdjit.frontend.values.typing_rules import AMDJIT, NUMBA, TypingRules
-from amdjit.types import Scalar, bf16, boolean, f64, from_dtype, i32, i64, u32, u64
+from amdjit.simulating.not_simulated import NotSimulatedError
+from amdjit.types import Scalar, bf16, boolean, f32, f64, from_dtype, i32, i64, u32, u64
 
 __all__ = [
     "Conversion",
@@ -32,6 +33,8 @@ __all__ = [
     "pair",
     "rounded",
     "scalar_type",
+    "weakly",
+    "wide",
     "with_rules",
 ]
 
@@ -122,6 +125,8 @@ class Number:
         return Number if type(self) is WeakNumber else type(self)
 
     def __abs__(self) -> Number:
+        if isinstance(self, WeakNumber):
+            return self._own(abs)
         result: Number = number_of(self._kind_of_result, self.type, abs(self.value))
         return result
 
@@ -208,10 +213,11 @@ def number_of(kind: type[Number], type: Scalar, value: Any) -> Any:
 
 
 def of_numpy(kind: type[Number], value: np.generic) -> Any:
-    """Return a NumPy scalar as a number of its type; TypeError for those that kernels lack."""
+    """Return a NumPy scalar as a number of its type; NotSimulatedError for those of no type of the
+    kernel language's numbers."""
     found = from_dtype(value.dtype)
     if found is None:
-        raise TypeError(f"a simulated kernel has no numbers of NumPy's type {value.dtype}")
+        raise NotSimulatedError(f"a number of NumPy's type {value.dtype}")
     if found is boolean:
         return bool(value)
     return kind(found, int(value) if found.is_integer else value)
@@ -272,6 +278,9 @@ def _common(rules: TypingRules, symbol: str, x: Any, y: Any) -> Scalar | None:
             return rules.literal_type(y, x.type)
         if x.type is y.type:
             return x.type
+        for weak, other in ((x, y), (y, x)):
+            if weak.__class__ is WeakNumber and weak.type is f32 and other.type in (i64, u64):
+                return f64  # as for a literal
     found = rules.operand_type(symbol, scalar_type(rules, x), scalar_type(rules, y))
     return found if isinstance(found, Scalar) else None
 
@@ -345,7 +354,9 @@ def _bits(symbol: str, compute: Compute) -> Callable[..., Any]:
 def _shift(symbol: str, compute: Callable[[int, int, int], int]) -> Callable[..., Any]:
     def apply(kind: type[Number], x: Any, y: Any) -> Any:
         if isinstance(x, Number) and isinstance(y, Number) and kind.rules.has_weak_literals:
-            left, count = x, y
+            # A count of 64 bits is compared with the width in these.
+            is_wide = x.__class__ is WeakNumber and y.type.bits == 64
+            left, count = wide(x) if is_wide else x, y
         else:
             left, count = _numbers(kind, *pair(kind, symbol, x, y))
         if left.type.is_float:
@@ -367,11 +378,16 @@ def _comparison(symbol: str, compute: Compute) -> Callable[..., Any]:
     def apply(kind: type[Number], x: Any, y: Any) -> bool:
         types = [scalar_type(kind.rules, side) for side in (x, y)]
         if not any(type.is_float for type in types):
-            return bool(compute(int(x), int(y)))
+            return bool(compute(_beside(x, types[1]), _beside(y, types[0])))
         x, y = pair(kind, symbol, x, y)
         return bool(compute(x.value, y.value))
 
     return apply
+
+
+def _beside(x: Any, other: Scalar) -> int:
+    """Return an integer as it is beside a number of a type."""
+    return int(x.exact if x.__class__ is WeakNumber and other.bits == 64 else x)
 
 
 def _power(x: Number, exponent: int) -> Any:
@@ -409,9 +425,9 @@ _COMPARISONS = {
 
 def _method(name: str, apply: Callable[..., Any], swaps: bool) -> Callable[[Any, Any], Any]:
     def method(self: Any, other: Any) -> Any:
+        if isinstance(other, complex):
+            raise NotSimulatedError("arithmetic with complex numbers")
         if isinstance(other, np.generic):
-            if isinstance(other, np.complexfloating):
-                return NotImplemented
             other = of_numpy(type(self), other)
         if not isinstance(other, (Number, int, float)):
             return NotImplemented
@@ -429,25 +445,36 @@ def _method(name: str, apply: Callable[..., Any], swaps: bool) -> Callable[[Any,
 
 
 def _weak(name: str, apply: Callable[..., Any], x: Any, y: Any) -> Any:
-    """Compute in the common type; of numbers without a width in 64 bits, too."""
-    weak = [not isinstance(each, Number) or each.__class__ is WeakNumber for each in (x, y)]
+    weak = list(map(_is_weak, (x, y)))
     if any(weak) and not all(weak) and name in _MODULAR:
         x, y = _taken(x, y), _taken(y, x)
+    if name not in _SHIFTS:
+        return weakly(apply, x, y)
     narrow = apply(Number, x, y)
-    if narrow.__class__ is not Number or narrow.type.bits != 32:
+    if not weak[0] or narrow.type is not i32:
         return narrow
-    if narrow.type.is_float:
-        are_weak = all(
-            is_weak or (each.type.is_integer and each.type.bits <= 32)
-            for is_weak, each in zip(weak, (x, y), strict=True)
-        )
-    else:
-        are_weak = all(weak)
-    if not are_weak:
+    exact = apply(Number, wide(x), convert(Number, i64, y))
+    return WeakNumber(i32, narrow.value, exact.value)
+
+
+def weakly(apply: Callable[..., Any], x: Any, y: Any) -> Any:
+    """Compute in the common type; of numbers without a width in 64 bits, too."""
+    narrow = apply(Number, x, y)
+    if not isinstance(narrow, Number) or narrow.type.bits != 32:
         return narrow
-    wide = apply(Number, _wide(x), _wide(y))
-    exact = float(wide.value) if wide.type.is_float else wide.value
-    return WeakNumber(narrow.type, narrow.value, exact)
+    weak = [
+        _is_weak(each) or (narrow.type.is_float and each.type.is_integer and each.type.bits <= 32)
+        for each in (x, y)
+    ]
+    if not all(weak):
+        return narrow
+    exact = apply(Number, wide(x), wide(y))
+    value = float(exact.value) if exact.type.is_float else exact.value
+    return WeakNumber(narrow.type, narrow.value, value)
+
+
+def _is_weak(x: Any) -> bool:
+    return not isinstance(x, Number) or x.__class__ is WeakNumber
 
 
 def _taken(x: Any, other: Any) -> Any:
@@ -456,7 +483,7 @@ def _taken(x: Any, other: Any) -> Any:
     return convert(Number, other.type, x) if is_taken else x
 
 
-def _wide(x: Any) -> Number:
+def wide(x: Any) -> Number:
     """Return a number in 64 bits."""
     exact = x.exact if x.__class__ is WeakNumber else x.value if isinstance(x, Number) else x
     is_float = isinstance(exact, (float, np.floating))
@@ -464,6 +491,7 @@ def _wide(x: Any) -> Number:
 
 
 _MODULAR = frozenset(("add", "sub", "mul", "and", "or", "xor"))
+_SHIFTS = frozenset(("lshift", "rshift"))
 
 for _name, _apply in _OPERATORS.items():
     setattr(Number, f"__{_name}__", _method(_name, _apply, False))

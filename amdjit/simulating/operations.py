@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from amdjit.declarations import Intrinsic, Parameter
-from amdjit.frontend.values.promotion import common_scalar
+from amdjit.frontend.values.promotion import common_scalar, widens_exactly
 from amdjit.intrinsics import amdgcn, cooperative_groups, memory, sync, wave, workitem
 from amdjit.intrinsics.atomics import on_arrays
 from amdjit.intrinsics.builtins import wave as builtins_of_waves
@@ -25,6 +25,7 @@ from amdjit.intrinsics.lanes import reduce
 from amdjit.intrinsics.models import builtins as models
 from amdjit.intrinsics.models.vector_arithmetic import reference
 from amdjit.simulating.arrays import ElementPointer
+from amdjit.simulating.not_simulated import NotSimulatedError
 from amdjit.simulating.numbers import Conversion, Number, convert, number_of
 from amdjit.simulating.places import Places
 from amdjit.simulating.vectors import VectorValue, made_vector
@@ -32,7 +33,7 @@ from amdjit.simulating.work_items import Meeting, Simulation, WaveCall, WorkItem
 from amdjit.target import Target
 from amdjit.types import VOID, Scalar, TypeVariable, Vector, boolean, i32
 
-__all__ = ["NotSimulatedError", "Operations"]
+__all__ = ["Operations"]
 
 _OF_WAVES = (
     wave.__name__,
@@ -46,15 +47,6 @@ _APPROXIMATE = ("v_rcp", "v_rsq", "v_exp", "v_log", "v_sqrt", "v_sin", "v_cos")
 _PRODUCTS = ("wmma_", "swmmac_", "mfma_", "smfmac_")
 _OF_ACTIVE = (reduce.__name__,)
 """Modules whose models take the rows of the active lanes alone."""
-
-REMEDY = "run the kernel on the emulator, without simulating, where all of the language works"
-
-
-class NotSimulatedError(Exception):
-    """The kernel does something that has no meaning in plain Python here."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(f"{what} cannot be simulated: {REMEDY}")
 
 
 class Operations:
@@ -162,9 +154,24 @@ def _variables(intrinsic: Intrinsic, values: Sequence[Any]) -> dict[TypeVariable
         types = [each.type for each in given if isinstance(each, (Number, VectorValue))]
         chosen = _common(types) if types else _alone(given[0], variable)
         if chosen not in variable.constraints:
+            chosen = _constraint(variable, chosen)
+        if chosen is None:
             raise TypeError(f"{intrinsic.name} takes {variable}, not {given[0]!r}")
         found[variable] = chosen
     return found
+
+
+def _constraint(variable: TypeVariable, type: Any) -> Any:
+    """Return the type in which a variable takes numbers of a type that is none of its own: the
+    narrowest integer that holds them, or a float for an integer."""
+    if not isinstance(type, Scalar):
+        return None
+    holding = [each for each in variable.constraints if widens_exactly(type, each)]
+    whole = [each for each in holding if isinstance(each, Scalar) and each.is_integer]
+    floating = Number.rules.float_for(type) if type.is_integer else None
+    if floating in variable.constraints and not whole:
+        return floating
+    return next(iter(holding), None)
 
 
 def _common(types: Sequence[Any]) -> Any:

@@ -16,17 +16,20 @@ import numpy as np
 from amdjit.frontend.values.promotion import common_scalar
 from amdjit.language.type_classes import TypeClass
 from amdjit.simulating.arrays import KernelArray, VectorArray
+from amdjit.simulating.not_simulated import NotSimulatedError
 from amdjit.simulating.numbers import (
     Conversion,
+    KnownNumber,
     Number,
     WeakNumber,
     convert,
     number_of,
     pair,
     scalar_type,
+    weakly,
 )
 from amdjit.simulating.vectors import VectorConversion, VectorValue
-from amdjit.types import Scalar, Type, boolean, from_dtype, i32, i64, u64
+from amdjit.types import Scalar, Type, boolean, f64, from_dtype, i32, i64, u64
 
 __all__ = ["Counted", "StaticItems", "functions_of", "kernel_type_of"]
 
@@ -75,7 +78,10 @@ def _range(kind: type[Number], *bounds: Any) -> Counted:
         chosen = (typed or own)[0]
         for other in (typed or own)[1:]:
             chosen = common_scalar(chosen, other) or i64
-    is_weak = kind.rules.has_weak_literals and not typed
+        # A range counts in no less than 32 bits.
+        chosen = chosen if chosen.bits >= i32.bits else i32
+    strong = [each for each in bounds if isinstance(each, Number) and type(each) is not WeakNumber]
+    is_weak = kind.rules.has_weak_literals and not strong
     return Counted(numbers, kind, chosen, is_weak)
 
 
@@ -98,6 +104,10 @@ def _int(kind: type[Number], value: Any = 0) -> Any:
         return int(value)
     if not kind.rules.has_weak_literals:
         return convert(kind, value.type if value.type.is_integer else kind.rules.integer, value)
+    if value.__class__ is KnownNumber and value.type.is_integer:
+        return value.value
+    if value.type is i32:
+        return value
     whole = convert(kind, i64, value).value
     return WeakNumber(i32, convert(kind, i32, value).value, whole)
 
@@ -107,10 +117,23 @@ def _float(kind: type[Number], value: Any = 0.0) -> Any:
         return float(value)
     if not kind.rules.has_weak_literals and value.type.is_float:
         return value
+    if value.type is kind.rules.floating:
+        return value
     made = convert(kind, kind.rules.floating, value)
-    if kind.rules.has_weak_literals:
-        return WeakNumber(made.type, made.value, float(value))
-    return made
+    if not kind.rules.has_weak_literals:
+        return made
+    return WeakNumber(made.type, made.value, convert(kind, f64, value).value.item())
+
+
+def _complex(python: Any) -> Callable[..., Any]:
+    """Return what makes a complex number: of literals alone the host does."""
+
+    def make(kind: type[Number], *parts: Any) -> Any:
+        if any(isinstance(part, Number) for part in parts):
+            raise NotSimulatedError(f"{python.__name__}(...) of a kernel's numbers")
+        return python(*parts)
+
+    return make
 
 
 def _extreme(is_least: bool) -> Callable[..., Any]:
@@ -134,8 +157,12 @@ def _extreme(is_least: bool) -> Callable[..., Any]:
         both = isinstance(x, Number) and isinstance(y, Number)
         if both and u64 in types and any(each.is_signed for each in types):
             return number_of(kind, i64 if is_least else u64, of_literals(int(x), int(y)))
-        x, y = pair(kind, "min", x, y)
-        return _chosen(x, y, is_least)
+        if kind is Number:
+            return weakly(in_common_type, x, y)
+        return in_common_type(kind, x, y)
+
+    def in_common_type(kind: type[Number], x: Any, y: Any) -> Any:
+        return _chosen(*pair(kind, "min", x, y), is_least)
 
     return choose
 
@@ -230,6 +257,7 @@ def functions_of(kind: type[Number]) -> dict[Any, Callable[..., Any]]:
         enumerate: _enumerate,
         int: _int,
         float: _float,
+        **{each: _complex(each) for each in (complex, np.complex64, np.complex128)},
         builtins.min: _extreme(True),
         builtins.max: _extreme(False),
         np.minimum: _extreme(True),

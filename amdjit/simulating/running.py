@@ -18,8 +18,9 @@ from amdjit.language.compile_time import Compilation
 from amdjit.options import CompileOptions
 from amdjit.simulating.loop_types import LoopTypes
 from amdjit.simulating.names import Names
+from amdjit.simulating.not_simulated import NotSimulatedError
 from amdjit.simulating.numbers import class_of
-from amdjit.simulating.operations import NotSimulatedError, Operations
+from amdjit.simulating.operations import Operations
 from amdjit.simulating.places import Places
 from amdjit.simulating.work_items import AbandonedError, DeadlockError, Simulation, WorkItem
 

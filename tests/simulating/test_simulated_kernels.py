@@ -181,6 +181,97 @@ def test_what_only_python_runs_does_not_hide_the_width_of_a_variable() -> None:
     assert out[0] == 3 * 2**30
 
 
+@amdjit.kernel
+def thirds(x, y, out):
+    out[0] = x[0] - y[0] / 3
+    if x[0] < y[0] / 3:
+        out[1] = 1
+    out[2] = x[0] * y[0] - y[0] / 3
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow"), [("int64", "int16"), ("int64", "int32"), ("int32", "uint32"),
+                         ("uint64", "int16"), ("uint64", "uint64")],
+)  # fmt: skip
+def test_a_quotient_of_integers_is_an_f64_beside_64_bits(wide: str, narrow: str) -> None:
+    largest = np.iinfo(narrow).max // 2
+    x, y = np.array([largest // 3], wide), np.array([largest], narrow)
+    both(thirds, 1, 1, x, y, np.zeros(3))
+
+
+@amdjit.kernel
+def without_width(n, out, floats):
+    k = int(n[0])
+    out[0] = max(k * 7, 3)
+    out[1] = abs(k * -7)
+    out[2] = k << 3
+    out[3] = min(k * 4, k * 8, 5)
+    out[4] = n[1] > k * 4
+    out[5] = k * 4 < 10**11
+    out[6] = round(n[0] * 3)
+    out[7] = k * 3 >> n[1]
+    for i in range(1, 6):
+        floats[i] = math.sqrt(i) + math.exp(float(i)) + math.sin(n[1] / 3)
+    v = n[1] / 3
+    floats[0] = max(v, 0.1) + abs(v) + v**0.3 + math.copysign(v, -1.0) + math.floor(v)
+
+
+def test_functions_of_numbers_without_a_width_keep_what_64_bits_need() -> None:
+    both(without_width, 1, 1, np.array([2**31 - 1, 7], np.int32), np.zeros(8, np.int64),
+         np.zeros(6))  # fmt: skip
+    both(without_width, 1, 1, np.array([2**40, 7]), np.zeros(8, np.int64), np.zeros(6))
+
+
+@amdjit.kernel
+def through_a_function_of_amdjit(n, out):
+    lane = amdjit.lane_id()
+    s = 1
+    for k in range(n[0]):
+        s = s * 31 + k
+    out[lane, 0] = wave.shuffle(s, 0) * 3
+    atomic.add(out, (0, 1), s * 7)
+
+
+def test_functions_of_amdjit_take_numbers_in_the_width_that_they_have_in_compiled_code() -> None:
+    both(through_a_function_of_amdjit, 1, 32, np.array([30], np.int32), np.zeros((32, 2), np.int64))
+
+
+@amdjit.kernel
+def rounding(x, out):
+    out[0] = math.floor(x[0]) + math.ceil(x[0]) + math.trunc(x[0]) + round(x[0])
+    out[1] = math.copysign(x[0], -1.0)
+    out[2] = math.copysign(x[0], x[1])
+    out[3] = math.copysign(-1.5, x[0])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "int64", "uint64", "float64"])
+def test_functions_of_floats_take_integers(dtype: str) -> None:
+    both(rounding, 1, 1, np.array([7, 3]).astype(dtype), np.zeros(4))
+
+
+@amdjit.kernel
+def with_a_number(x, n, out):
+    out[0] = n + x[0]
+
+
+@pytest.mark.parametrize("number", [2**31, -(2**31) - 1, -(2**63), 2**63])
+def test_large_integers_of_python_have_64_bits(number: int) -> None:
+    for x in (np.array([5], np.int32), np.array([5], np.int64)):
+        both(with_a_number, 1, 1, x, number, np.zeros(1, np.uint64))
+
+
+@amdjit.kernel
+def roots_of_edges(x, out):
+    i = amdjit.grid(1)
+    out[i] = math.isnan(math.sqrt(x[i]))
+
+
+def test_roots_of_infinities_are_those_of_compiled_code() -> None:
+    x = np.array([-np.inf, np.inf, -0.0, -1, 2], np.float32)
+    out = both(roots_of_edges, 1, 5, x, np.zeros(5, np.int32))[1]
+    assert list(out) == [1, 0, 0, 1, 0]
+
+
 @amdjit.device_function
 def total(x):
     s = 0
@@ -458,12 +549,37 @@ def test_what_only_compiled_launches_have_is_refused() -> None:
     with amdjit.simulate():
         with pytest.raises(LaunchError, match="an array of complex64"):
             shifted[1, 4](np.zeros(4, np.complex64), x)
+        with pytest.raises(LaunchError, match=r"amdjit\.debug"):
+            amdjit.debug(shifted[1, 4], x, x)
         with pytest.raises(LaunchError, match="bind"):
             shifted[1, 4].bind(x, x)
         with amdjit.sanitize("memory"), pytest.raises(LaunchError, match="checks, profiles"):
             shifted[1, 4](x, x)
         with amdjit.Stream().capture(), pytest.raises(LaunchError, match="a graph"):
             shifted[1, 4](x, x)
+
+
+@amdjit.kernel
+def complexes(x, which):
+    if which == 0:
+        x[0] = (1j * x[0]).real
+    elif which == 1:
+        x[0] = complex(x[0], 1).real
+    elif which == 2:
+        x[0] = np.complex64(x[0]).imag
+    else:
+        x[0] = (x[0] + COMPLEX[0]).real
+
+
+COMPLEX = np.ones(1, np.complex64)
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_complex_numbers_are_refused_by_name(which: int) -> None:
+    with amdjit.simulate(), pytest.raises(KernelFault, match="complex") as caught:
+        complexes[1, 1](np.ones(1, np.float32), which)
+    assert caught.value.kind == "unsupported"
+    assert caught.value.source_line == complexes.function.__code__.co_firstlineno + 3 + 2 * which
 
 
 def test_amdjits_own_algorithms_run_compiled(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import cmath
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -246,13 +246,13 @@ def _joined(builder: FunctionBuilder, numbers: list[Scalar]) -> Scalar:
 
 # Rounding to whole numbers that are i64 or stay floats: `math.floor(x)`, `round(x)`.
 
-# NumPy's functions round to floats.
-_ROUNDED_TO_FLOATS = {
+ROUNDED_TO_FLOATS: Mapping[Any, Any] = {
     math.floor: np.floor,
     math.ceil: np.ceil,
     math.trunc: np.trunc,
     round: np.rint,
 }
+"""For functions that round to integers, NumPy's, which round to floats."""
 
 
 def rounded(
@@ -264,14 +264,14 @@ def rounded(
 ) -> Value | None:
     """Type the rounding of a number by Numba's rules: `round(x)` is an i64, `math.floor(x)` and
     its like are floats. None for other functions, and where Python's integers are i32."""
-    if builder.rules.has_weak_literals or callee not in _ROUNDED_TO_FLOATS:
+    if builder.rules.has_weak_literals or callee not in ROUNDED_TO_FLOATS:
         return None
     if len(arguments.positional) not in (1, 2) or arguments.keywords:
         return None
     value = arguments.positional[0]
     if isinstance(value, CompileTime) and isinstance(value.value, (int, float)):
         is_float = callee is not round
-        return CompileTime(float(_ROUNDED_TO_FLOATS[callee](value.value))) if is_float else None
+        return CompileTime(float(ROUNDED_TO_FLOATS[callee](value.value))) if is_float else None
     if not isinstance(value, tree.Expression) or not isinstance(value.type, Scalar):
         return None
     if len(arguments.positional) == 2:
@@ -281,7 +281,7 @@ def rounded(
     if callee is not round:
         return _to_float(builder, callee, value, call, node)
     if value.type.is_float:
-        whole = call(builder, builder.session.builtins[_ROUNDED_TO_FLOATS[callee]], arguments, node)
+        whole = call(builder, builder.session.builtins[ROUNDED_TO_FLOATS[callee]], arguments, node)
         return convert(builder, whole, builder.rules.integer, node)
     return convert(builder, value, builder.rules.integer, node)
 
@@ -299,7 +299,7 @@ def _to_float(
     if not value.type.is_float:
         return convert(builder, value, builder.rules.float_for(value.type), node)
     return call(
-        builder, builder.session.builtins[_ROUNDED_TO_FLOATS[callee]], Arguments((value,), {}), node
+        builder, builder.session.builtins[ROUNDED_TO_FLOATS[callee]], Arguments((value,), {}), node
     )
 
 
@@ -329,7 +329,7 @@ def rounded_without_width(
 ) -> Value:
     """Make the whole number that a float is rounded to weak, as that of `int(x)` is: an i64 where
     it meets one."""
-    if callee not in _ROUNDED_TO_FLOATS or len(arguments.positional) != 1 or arguments.keywords:
+    if callee not in ROUNDED_TO_FLOATS or len(arguments.positional) != 1 or arguments.keywords:
         return result
     (value,) = arguments.positional
     kind = value.type if isinstance(value, tree.Expression) else None
@@ -338,7 +338,7 @@ def rounded_without_width(
         return result
 
     def in_64_bits() -> tree.Expression:
-        function = builder.session.builtins[_ROUNDED_TO_FLOATS[callee]]
+        function = builder.session.builtins[ROUNDED_TO_FLOATS[callee]]
         return convert(builder, call(builder, function, arguments, node), i64, node)
 
     builder.weak.note_call(result, in_64_bits)
