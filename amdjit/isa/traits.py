@@ -368,6 +368,9 @@ class Traits:
     """Whether M0 is added to the numbers of vector registers (V_MOVREL*, S_SET_GPR_IDX_*)."""
     moves_relative_scalars: bool = False
     """Whether M0 is added to the numbers of scalar registers (S_MOVREL*)."""
+    leaves_graph: bool = False
+    """Whether it may go on where no analysis follows: it returns from the trap handler, splits a
+    wave, or asks the debugger."""
     implies_m0: bool = False
     """Whether it reads M0 without naming it, for an address in LDS, a message or a trace."""
 

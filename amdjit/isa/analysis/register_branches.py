@@ -372,8 +372,5 @@ def unfollowed(instructions: Iterable[Instruction]) -> Iterable[Instruction]:
     """Yield the instructions after which the wave may go on where no analysis follows it: returns
     from the trap handler, and branches that split a wave or ask the debugger."""
     for instruction in instructions:
-        if instruction.traits.operation.startswith(_UNFOLLOWED):
+        if instruction.traits.leaves_graph:
             yield instruction
-
-
-_UNFOLLOWED = ("s_rfe", "s_cbranch_g_fork", "s_cbranch_i_fork", "s_cbranch_join", "s_cbranch_cdbg")

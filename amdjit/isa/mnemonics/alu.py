@@ -53,6 +53,9 @@ _SINGLE_LANES: Mapping[str, SingleLane] = {
 }
 
 
+_UNFOLLOWED = ("s_rfe", "s_cbranch_g_fork", "s_cbranch_i_fork", "s_cbranch_join", "s_cbranch_cdbg")
+
+
 def vector_traits(base: Traits, name: str, format_name: str) -> Traits:
     """Return the traits of a vector ALU instruction, or of half a dual-issue one."""
     matrix = _matrix(name)
@@ -228,6 +231,7 @@ def scalar_traits(base: Traits, name: str, format_name: str) -> Traits:
         is_relative=name.startswith("s_set_gpr_idx_"),
         moves_relative_scalars=name.startswith("s_movrel"),
         implies_m0=name in ("s_sendmsg", "s_sendmsghalt", "s_ttracedata"),
+        leaves_graph=name.startswith(_UNFOLLOWED),
         immediate=_immediate(name, format_name),
     )
 
