@@ -92,6 +92,7 @@ PLAIN_LOCKS = {
     "amdjit/command_line/watching.py": "of the page's server, a command that does not fork",
     "amdjit/emulator/scheduling/workers.py": "of the calls of one launch",
     "amdjit/runtime/pending.py": "of a HIP device, which forked processes refuse",
+    "amdjit/simulating/work_items.py": "of the threads of one launch, whose turn it says",
 }
 
 

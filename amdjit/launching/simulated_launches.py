@@ -17,7 +17,6 @@ from amdjit.checking.profiling import DEBUGGERS, PROFILES, RECORDERS
 from amdjit.checking.simulating import SIMULATIONS
 from amdjit.compiled_kernel import Argument
 from amdjit.diagnostics import LaunchError, TypeCheckError
-from amdjit.frontend import TypedKernel
 from amdjit.late import late
 from amdjit.launching.argument_types import argument_types
 from amdjit.launching.array_facts import type_outside
@@ -35,6 +34,7 @@ from amdjit.types import from_dtype
 
 if TYPE_CHECKING:
     from amdjit import compiler
+    from amdjit.frontend import TypedKernel
     from amdjit.simulating import running
 else:
     compiler = late("amdjit.compiler")
