@@ -461,13 +461,35 @@ class Debugger:
         known: dict[str, Any] = {}
         for name in names_of(code):
             value = variables.get(name)
-            if value is not None:
+            if value is not None and " in LDS" in value.type:
+                known[name] = self._in_lds(self._array_of(value), self.lds.copy())
+            elif value is not None:
                 if value.lanes is None:
                     raise LaunchError(f"{name} cannot be read here: {value.where}")
                 known[name] = value
             elif self._is_in_kernel:
                 known |= self._of_launch(name)
         return known
+
+    def _array_of(self, value: Value) -> ArrayArgument:
+        """Return the array in LDS that a variable stands for: the one with its name, else the one
+        at its address."""
+        arrays = [each for each in self.launch.arrays if each.in_lds]
+        chosen = named = [each for each in arrays if each.name == value.name]
+        if len(named) != 1:
+            address = value.of(self.lane)
+            chosen = [each for each in named or arrays if each.address == address]
+        if len(chosen) != 1:
+            raise LaunchError(f"nothing says which array in LDS {value.name} is here")
+        return chosen[0]
+
+    @staticmethod
+    def _in_lds(array: ArrayArgument, data: NDArray[np.uint8]) -> NDArray[Any]:
+        dtype = _element_type(array)
+        found: NDArray[Any] = np.ndarray(
+            array.shape, dtype, data.data, array.address, array.strides
+        )
+        return found
 
     def _of_launch(self, name: str) -> dict[str, Any]:
         """Return an argument of the launch or an array in LDS, nothing for other names."""
@@ -567,8 +589,7 @@ class Debugger:
         found: dict[str, NDArray[Any]] = {}
         for each in self.launch.arrays:
             if each.in_lds:
-                dtype = _element_type(each)
-                array = np.ndarray(each.shape, dtype, data.data, each.address, each.strides)
+                array = self._in_lds(each, data)
                 number = sum(name.partition(" ")[0] == each.name for name in found)
                 found[f"{each.name} ({number + 1})" if number else each.name] = array
         return found
@@ -592,6 +613,9 @@ class Debugger:
 
     def _array(self, name: str) -> ArrayArgument:
         found = [each for each in self._memory.arrays() if each.name == name]
+        value = self._scope.get(name)
+        if len(found) != 1 and value is not None and " in LDS" in value.type:
+            return self._array_of(value)
         if not found:
             raise LaunchError(f"the launch has no array {name}")
         if len(found) > 1:

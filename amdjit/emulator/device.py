@@ -388,12 +388,12 @@ class EmulatorDevice(EmulatedMemory, EmulatedStreams):
         """Begin a launch that goes on in single steps, as `SteppedLaunch` says."""
         machine = self._machine()
         return stepping.SteppedLaunch(
-            self._memory,
-            self._target,
-            machine.host.library,
             function,
             shape,
             kernarg,
+            memory=self._memory,
+            target=self._target,
+            library=machine.host.library,
             lines=lines,
             schedule=schedule,
         )

@@ -118,7 +118,7 @@ class ExplicitSignatures:
     def _ranked(
         self, values: Sequence[Any]
     ) -> list[tuple[tuple[int, int, int, int], tuple[Argument, ...]]]:
-        """Return the signatures that fit, each behind the cost of its conversions."""
+        """Return the signatures that fit, each with the cost of its conversions before it."""
         ranked = []
         for signature in self.signatures:
             ranks = [_rank(*pair) for pair in zip(signature, values, strict=True)]

@@ -11,6 +11,7 @@ import pytest
 
 import amdjit
 from amdjit import blockIdx, f32, i32, shared, syncthreads, threadIdx
+from amdjit import numba_cuda as cuda
 from amdjit.debugging.debugger import Debugger
 from amdjit.diagnostics import LaunchError
 from amdjit.intrinsics import cooperative_groups
@@ -398,6 +399,47 @@ def test_arrays_of_one_name_are_told_apart() -> None:
         np.testing.assert_array_equal(debugger.shared["t (2)"], X[:32] + 100)
         with pytest.raises(LaunchError, match="several arrays t"):
             debugger.who_wrote("t", 3)
+        debugger.go_to(0)
+        debugger.break_at(line_of(through_lds.function, "return t[31"))
+        for more in (0, 100):  # each call has an array of its own
+            assert debugger.resume() is not None
+            assert debugger.evaluate("t[4]") == 4 + more
+            change = debugger.who_wrote("t", 4)
+            assert change is not None
+            assert change.lanes == (4,)
+
+
+@cuda.jit
+def called_otherwise(x, out):
+    s = cuda.shared.array(32, np.float32)
+    i = cuda.threadIdx.x
+    s[i] = x[i] + 1
+    cuda.syncthreads()
+    out[i] = s[31 - i]
+
+
+def test_an_array_in_lds_is_known_by_its_variable() -> None:
+    launch = called_otherwise[1, 32]
+    with amdjit.debug(launch, X[:32].copy(), OUT[:32].copy()) as debugger:
+        debugger.run_to(line_of(called_otherwise.function, "out[i] ="))
+        assert debugger.evaluate("s[7]") == 8
+        assert debugger.who_wrote("s", 7) is not None
+
+
+@amdjit.kernel
+def tiled(x, out):
+    i = threadIdx.x
+    tile = shared.array(32, f32)
+    tile[i] = x[i] * 3
+    syncthreads()
+    out[i] = tile[31 - i]
+
+
+def test_a_name_of_an_array_in_lds_is_the_array() -> None:
+    with amdjit.debug(tiled[1, 32], X[:32].copy(), OUT[:32].copy()) as debugger:
+        debugger.break_at(line_of(tiled.function, "out[i] ="), when="tile[i] == 15")
+        assert debugger.resume() is not None
+        assert debugger.evaluate("i, tile[i], tile.sum()") == (5, 15, 3 * X[:32].sum())
 
 
 @amdjit.kernel

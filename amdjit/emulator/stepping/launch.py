@@ -90,13 +90,13 @@ class SteppedLaunch:
 
     def __init__(
         self,
-        memory: DeviceMemory,
-        target: Target,
-        library: NativeLibrary,
         function: EmulatedFunction,
         shape: LaunchShape,
         kernarg: bytes,
         *,
+        memory: DeviceMemory,
+        target: Target,
+        library: NativeLibrary,
         lines: Callable[[int], int],
         schedule: str | int = "in-order",
     ) -> None:

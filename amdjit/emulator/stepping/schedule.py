@@ -14,7 +14,7 @@ __all__ = ["InOrder", "Machine", "Schedule", "Shaken"]
 # workgroup runs; and how many sweeps in which none ends before more workgroups become resident.
 _ROUNDS, _IDLE_SWEEPS = 256, 256
 _NOTHING = Turn(0)
-# A shaken schedule interrupts a wave after at most so many instructions.
+# The most instructions that a wave runs before a shaken schedule interrupts it.
 _LONGEST = 64
 
 

@@ -87,8 +87,8 @@ def _bytes(snapshot: Snapshot) -> int:
 def _difference(
     piece: NDArray[np.uint8], start: NDArray[np.uint8]
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """Return the numbers of the blocks that differ, and their contents; then comes what is left
-    behind the last whole block."""
+    """Return the numbers of the blocks that differ, and their contents followed by the bytes after
+    the last whole block."""
     found = []
     whole = len(piece) // _BLOCK * _BLOCK
     for first in range(0, whole, _STRETCH):

@@ -178,8 +178,8 @@ def of_dot_overwritten(dot: Step, user: Step, _registers: int) -> int:
     return 0 if dot.instruction.opcode == user.instruction.opcode else _DOT_STATES
 
 
-# Direct loads of LDS wait themselves: for all but so many vector instructions, and on gfx12 for
-# memory instructions to have read their VGPRs.
+# A direct load of LDS waits by itself until at most this many vector instructions are still
+# running, and on gfx12 until memory instructions have read their VGPRs.
 _MOST = 15
 
 

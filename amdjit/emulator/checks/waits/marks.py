@@ -183,7 +183,7 @@ class Rule:
 
 
 def hit_of(key: Key, registers: int, states: int, age: int, without: Without) -> Hit | None:
-    """Return what there is to say of a use that needs so many states; None if nothing."""
+    """Return how many states a use still lacks and which waits it relies on, None if neither."""
     needs = {pc: states - old for pc, old in without.items() if old < states}
     missing = max(0, states - age)
     return Hit(key, registers, missing, needs) if missing or needs else None
@@ -227,7 +227,7 @@ _FIELDS = (
 
 
 def waited_by(instruction: Instruction) -> End:
-    """Return what an instruction ends that is there for nothing else."""
+    """Return which hazards a pure wait ends; NONE for other instructions."""
     traits = instruction.traits
     if traits.idle is Idle.DELAY and traits.unit is Unit.VALU:
         return End.VALU

@@ -65,7 +65,7 @@ def find_wait_states(
     targets: Mapping[int, Sequence[int]] | None = None,
 ) -> WaitStates:
     """Return the hazards of a kernel. without: the wait states that instructions have in place of
-    their own; a wait with 0 waits for nothing. rows: what is looked for. targets: where each branch
+    their own; 0 turns a wait off. rows: what is looked for. targets: where each branch
     through a register goes, by its address; with it, hazards go on into functions and out of
     them, and where M0 chooses registers, no write is sure."""
     analysis = _Analysis(graph, without or {}, rows, targets)
