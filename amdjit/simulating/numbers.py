@@ -24,6 +24,7 @@ __all__ = [
     "KnownNumber",
     "NumbaNumber",
     "Number",
+    "TypeValue",
     "WeakNumber",
     "class_of",
     "convert",
@@ -500,20 +501,16 @@ for _name, _apply in _COMPARISONS.items():
     setattr(Number, f"__{_name}__", _method(_name, _apply, False))
 
 
-class Conversion:
-    """A scalar type as a value in a simulated kernel: equal to the type, and called it converts."""
+class TypeValue:
+    """A type as a value in a simulated kernel: equal to the type. kind: of the numbers there."""
 
     __slots__ = ("kind", "type")
 
-    def __init__(self, kind: type[Number], type: Scalar) -> None:
+    def __init__(self, kind: type[Number], type: Any) -> None:
         self.kind, self.type = kind, type
 
-    def __call__(self, value: Any = 0) -> Any:
-        """Convert a number."""
-        return convert(known_class(self.kind, value), self.type, value)
-
     def __eq__(self, other: object) -> bool:
-        return self.type == (other.type if isinstance(other, Conversion) else other)
+        return bool(self.type == (other.type if isinstance(other, TypeValue) else other))
 
     def __hash__(self) -> int:
         return hash(self.type)
@@ -523,3 +520,13 @@ class Conversion:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.type, name)
+
+
+class Conversion(TypeValue):
+    """A scalar type; called it converts."""
+
+    __slots__ = ()
+
+    def __call__(self, value: Any = 0) -> Any:
+        """Convert a number."""
+        return convert(known_class(self.kind, value), self.type, value)

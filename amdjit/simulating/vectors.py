@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from amdjit.simulating.numbers import Number, class_of, convert, number_of
+from amdjit.simulating.numbers import Number, TypeValue, class_of, convert, number_of
 from amdjit.types import Scalar, Vector
 
 __all__ = ["VectorConversion", "VectorValue", "bits_as", "made_vector"]
@@ -117,27 +117,11 @@ def bits_as(value: Number | VectorValue, target: Scalar | Vector) -> Any:
     return number_of(kind, target, np.frombuffer(content, target.dtype)[0])
 
 
-class VectorConversion:
-    """A vector type as a value in a simulated kernel: equal to the type, and called it makes a
-    vector."""
+class VectorConversion(TypeValue):
+    """A vector type; called it makes a vector."""
 
-    __slots__ = ("kind", "type")
-
-    def __init__(self, kind: type[Number], type: Vector) -> None:
-        self.kind, self.type = kind, type
+    __slots__ = ()
 
     def __call__(self, *values: Any) -> VectorValue:
         """Make a vector."""
         return made_vector(self.kind, self.type, values)
-
-    def __eq__(self, other: object) -> bool:
-        return self.type == (other.type if isinstance(other, VectorConversion) else other)
-
-    def __hash__(self) -> int:
-        return hash(self.type)
-
-    def __repr__(self) -> str:
-        return repr(self.type)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.type, name)

@@ -44,6 +44,7 @@ def _check(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         for time in times:
             debugger.go_to(time)
             expected[time] = everything(debugger)
+            _check_names(debugger)
         for time in random.sample(times, len(times)):
             debugger.go_to(time)
             assert everything(debugger) == expected[time], f"seed {seed}, time {time}"
@@ -55,6 +56,14 @@ def _check_results(debugger: Debugger, arrays: Any) -> None:
     assert debugger.has_ended
     for found, expected in zip(debugger.arrays.values(), arrays, strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+def _check_names(debugger: Debugger) -> None:
+    """Names in expressions are what they are in the kernel, wherever the wave is."""
+    arrays = debugger.arrays | debugger.shared
+    assert arrays.keys() >= {"x", "counts", "out"}
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(debugger.evaluate(name), array)
 
 
 def _check_steps(debugger: Debugger, random: Random) -> None:
